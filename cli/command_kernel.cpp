@@ -136,16 +136,16 @@ class KernelRun {
     claim.beyond.proved = prove_sample(pair, arguments_.seed, builds);
     print(fmt::format("PASS {}   {}{}\n", pair.name(), counted(claim.trials, "trial"),
                       claim.beyond.text()));
-    return arguments_.prove || arguments_.limits ? prove(pair, kernel, options.settings) : kNothingFound;
+    return arguments_.prove || arguments_.limits ? prove(pair, kernel, options.settings)
+                                                 : kNothingFound;
   }
 
   // Every size at once; a case that a run confirms is a failure like any other.
   int prove(const KernelPair& pair, const AssumedKernel& kernel,
             const std::vector<Settings>& settings) {
-    const PairOfAllSizes proof =
-        prove_kernel_file(pair, kernel, settings,
-                          {.limits = arguments_.limits,
-                           .on_question = question_files(arguments_.smt)});
+    const PairOfAllSizes proof = prove_kernel_file(
+        pair, kernel, settings,
+        {.limits = arguments_.limits, .on_question = question_files(arguments_.smt)});
     print(all_sizes_text(proof));
     if (!keep_limits(proof, arguments_.cases)) return kCannot;
     if (!proof.failure) return kNothingFound;

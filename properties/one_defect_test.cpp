@@ -1,6 +1,6 @@
-// Kernels with exactly one defect (kernels/specimens/one_defect.cu): the first finding of a report is
-// its cause, at the lines that are marked there, all others are folded as its consequences, and the
-// report names the change with which they vanish.
+// Kernels with exactly one defect (kernels/specimens/one_defect.cu): the first finding of a report
+// is its cause, at the lines that are marked there, all others are folded as its consequences, and
+// the report names the change with which they vanish.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -153,7 +153,8 @@ namespace {
 
 OneDefectInput input_of(std::size_t which) {
   OneDefectInput input{static_cast<int>(which), {}};
-  for (std::size_t i = 0; i < kElements; ++i) input.in.push_back(static_cast<int>((7 * i + 3) % 16));
+  for (std::size_t i = 0; i < kElements; ++i)
+    input.in.push_back(static_cast<int>((7 * i + 3) % 16));
   return input;
 }
 
@@ -227,9 +228,7 @@ void expect_cause(std::size_t which, cudart::Build build) {
 
 class OneDefect : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(OneDefect, TheFirstFindingIsTheCause) {
-  expect_cause(GetParam(), cudart::Build::optimized);
-}
+TEST_P(OneDefect, TheFirstFindingIsTheCause) { expect_cause(GetParam(), cudart::Build::optimized); }
 
 INSTANTIATE_TEST_SUITE_P(All, OneDefect, testing::Range(std::size_t{0}, rows().size()),
                          [](const testing::TestParamInfo<std::size_t>& row) {

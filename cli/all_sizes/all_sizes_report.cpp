@@ -73,8 +73,10 @@ std::string answer_of(const PairOfAllSizes& proof, const KernelOfAllSizes& one) 
 
 std::string limit_text(const ScalarLimit& limit) {
   std::string text = fmt::format("    limit: {} ", limit.scalar);
-  if (limit.is_whole) return text + fmt::format("is right up to its largest value, {}", *limit.proved);
-  text += limit.proved ? fmt::format("is right up to {}", *limit.proved) : "is right up to no value";
+  if (limit.is_whole)
+    return text + fmt::format("is right up to its largest value, {}", *limit.proved);
+  text +=
+      limit.proved ? fmt::format("is right up to {}", *limit.proved) : "is right up to no value";
   if (!limit.above) {
     const std::string where = limit.where.empty() ? "" : " because of " + limit.where;
     return text + fmt::format("; more is not decided{} ({})", where, limit.reason);

@@ -336,18 +336,16 @@ std::vector<Expression> covering(const KernelDescription& kernel) {
   std::string largest;
   for (const ScalarParameter& scalar : kernel.scalars) {
     if (!is_integer(scalar.element) || bytes_of(scalar.element) < 4) continue;
-    largest = largest.empty()
-                  ? scalar.name
-                  : fmt::format("({0} > {1} ? {0} : {1})", scalar.name, largest);
+    largest = largest.empty() ? scalar.name
+                              : fmt::format("({0} > {1} ? {0} : {1})", scalar.name, largest);
   }
   std::vector<Expression> conditions;
   for (std::size_t i = 0; i < 3; ++i) {
     if (kernel.launch.grid[i] || static_cast<int>(i) >= kernel.launch.grid_dims) continue;
     conditions.emplace_back(
-        largest.empty()
-            ? fmt::format("gridDim.{0} * blockDim.{0} <= {1}", kAxisNames[i], kModest)
-            : fmt::format("gridDim.{0} == 1 || (gridDim.{0} - 1) * blockDim.{0} < {1}",
-                          kAxisNames[i], largest));
+        largest.empty() ? fmt::format("gridDim.{0} * blockDim.{0} <= {1}", kAxisNames[i], kModest)
+                        : fmt::format("gridDim.{0} == 1 || (gridDim.{0} - 1) * blockDim.{0} < {1}",
+                                      kAxisNames[i], largest));
   }
   return conditions;
 }

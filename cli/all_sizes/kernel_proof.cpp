@@ -69,9 +69,8 @@ class KernelProver {
         kernel_(kernel),
         wants_limits_(options.limits),
         settings_(proved_build_first(settings, !pair.kernel().optimized.empty())),
-        text_(std::make_shared<const std::string>(pair.kernel().optimized.empty()
-                                                      ? pair.kernel().unoptimized
-                                                      : pair.kernel().optimized)),
+        text_(std::make_shared<const std::string>(
+            pair.kernel().optimized.empty() ? pair.kernel().unoptimized : pair.kernel().optimized)),
         module_(ptx::parse(*text_, pair.kernel().file)),
         function_(*module_.find_function(pair.kernel().mangled)) {
     limits_.on_question = options.on_question;

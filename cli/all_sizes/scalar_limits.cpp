@@ -51,8 +51,8 @@ std::optional<Expression> expression_of(const std::string& text) {
 
 struct LimitSearch::Search {
   std::string scalar;
-  std::size_t index = 0;   // of it in the kernel's scalars
-  std::int64_t low = 0;    // proved up to here
+  std::size_t index = 0;  // of it in the kernel's scalars
+  std::int64_t low = 0;   // proved up to here
   std::uint64_t left = kUnitsOfInteger;
   std::optional<Case> failure{};
   std::int64_t fails_at = 0;
@@ -103,8 +103,7 @@ ScalarLimit LimitSearch::of(const std::string& scalar, const KernelContract& con
   std::int64_t high = range.high;  // not proved above; the next that is asked about
   int rounds = 0;
   while (search.low < high && search.left > 0 && rounds++ < 4 * kRounds) {
-    const std::int64_t asked =
-        rounds <= kRounds ? high : search.low + (high - search.low + 1) / 2;
+    const std::int64_t asked = rounds <= kRounds ? high : search.low + (high - search.low + 1) / 2;
     const KernelProof proof = ask(whole, search, asked);
     search.left -= std::min(search.left, std::max<std::uint64_t>(proof.units, 1));
     if (proof.answer == Answer::proved) {

@@ -1,5 +1,5 @@
-// `--limits`: the largest value of each integer of a kernel for which it is proved, and the case above
-// it that a run shows to fail.
+// `--limits`: the largest value of each integer of a kernel for which it is proved, and the case
+// above it that a run shows to fail.
 #pragma once
 
 #include <string_view>

@@ -183,7 +183,7 @@ Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar) {
   return best;
 }
 
-Case SuspectRuns::smallest_grid(const Case& failing_case, std::uint32_t Dim3::* axis) {
+Case SuspectRuns::smallest_grid(const Case& failing_case, std::uint32_t Dim3::*axis) {
   Case best = failing_case;
   std::uint32_t passes = 0;
   while (input_of(best).launch.grid.*axis - passes > 1) {

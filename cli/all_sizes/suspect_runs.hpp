@@ -1,5 +1,5 @@
-// Runs what a solver suspects of a kernel: whole, or sparsely where that is too large, and finds the
-// smallest numbers that fail.
+// Runs what a solver suspects of a kernel: whole, or sparsely where that is too large, and finds
+// the smallest numbers that fail.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ class SuspectRuns {
   [[nodiscard]] std::optional<Case> failing_whole(const KernelInput& shape);
   [[nodiscard]] std::optional<Case> failing_sparsely(KernelInput shape,
                                                      std::vector<std::uint32_t> blocks);
-  [[nodiscard]] Case smallest_grid(const Case& failing, std::uint32_t Dim3::* axis);
+  [[nodiscard]] Case smallest_grid(const Case& failing, std::uint32_t Dim3::*axis);
 
   const KernelPair& pair_;
   std::vector<Settings> settings_;

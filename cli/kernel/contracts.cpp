@@ -121,7 +121,8 @@ void add_comments(std::string_view source, const Region& region, Contracts& cont
 
 // GPUVerify's options in the comments at the beginning of the file.
 void add_header(std::string_view source, Contracts& contracts) {
-  static const std::regex kOption(R"(--(blockDim|local_size|gridDim|num_groups)=(\[[^\]]*\]|\([^)]*\)|\S+))");
+  static const std::regex kOption(
+      R"(--(blockDim|local_size|gridDim|num_groups)=(\[[^\]]*\]|\([^)]*\)|\S+))");
   while (source.starts_with("//")) {
     const std::string line(source.substr(0, source.find('\n')));
     for (std::sregex_iterator option(line.begin(), line.end(), kOption), end; option != end;

@@ -17,19 +17,13 @@
 #include "harness/trial/watched_engine.hpp"
 #include "harness/trial/watched_run.hpp"
 #include "vgpu/schedule/replay.hpp"
+#include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck {
 namespace {
 
-// The schedules under which a change has to help besides that of the case.
-constexpr std::array<std::pair<const char*, std::uint64_t>, 8> kSchedules{{{"default", 0},
-                                                                          {"random", 1},
-                                                                          {"round_robin", 2},
-                                                                          {"weak_memory", 3},
-                                                                          {"pct", 4},
-                                                                          {"random", 5},
-                                                                          {"weak_memory", 6},
-                                                                          {"weak_memory", 7}}};
+// How many schedules of a search a change has to help under, besides that of the case.
+constexpr std::uint64_t kSchedules = 8;
 
 // The kernels of a case, in the order of their first launches.
 class Launches final : public vgpu::Observer {
@@ -82,8 +76,9 @@ class Experiment {
     collect_kernels();
     // A recorded order of the case's own kernels that an edit changes: nothing is known of it.
     if (kernels_.kernels().empty() || case_.settings.edits != nullptr) return {};
-    const std::vector<Change> changes = changes_for(
-        verdict_.findings, kernels_.kernels(), case_.property.empty() && case_.pair->has_reference());
+    const std::vector<Change> changes =
+        changes_for(verdict_.findings, kernels_.kernels(),
+                    case_.property.empty() && case_.pair->has_reference());
     causes_.known = static_cast<std::uint32_t>(changes.size());
     for (const Change& change : changes) {
       if (causes_.tried == kChangesMax || budget_ == 0) break;
@@ -121,7 +116,8 @@ class Experiment {
   void pay(std::uint64_t steps) { budget_ -= std::min(budget_, steps); }
 
   // Empty: it could not be run.
-  std::optional<Verdict> try_case(const Change& change, std::variant<vgpu::Schedule, StrategyChoice> schedule) {
+  std::optional<Verdict> try_case(const Change& change,
+                                  std::variant<vgpu::Schedule, StrategyChoice> schedule) {
     Case tried = case_;
     tried.schedule = std::move(schedule);
     tried.settings.edits = std::make_shared<const ptx::Edits>(change.edits);
@@ -165,9 +161,10 @@ class Experiment {
     const auto removed = std::ranges::find(helpful_, &change, &Helpful::change);
     std::set<std::string> keys;
     for (const std::size_t i : removed->findings) keys.insert(key_of(verdict_.findings[i]));
-    for (const auto& [name, seed] : kSchedules) {
+    for (std::uint64_t turn = 0; turn < kSchedules; ++turn) {
       if (budget_ == 0) return false;
-      const std::optional<Verdict> verdict = try_case(change, StrategyChoice{name, seed});
+      const std::string name(vgpu::searched_strategy(turn).name);
+      const std::optional<Verdict> verdict = try_case(change, StrategyChoice{name, turn});
       if (!verdict || brings_others(*verdict)) return false;
       for (const vgpu::Finding& finding : verdict->findings) {
         if (keys.contains(key_of(finding))) return false;
@@ -180,8 +177,9 @@ class Experiment {
   void choose_by_number() {
     std::vector<Helpful> left = helpful_;
     while (!left.empty()) {
-      const auto best = std::ranges::max_element(
-          left, [](const Helpful& a, const Helpful& b) { return a.findings.size() < b.findings.size(); });
+      const auto best = std::ranges::max_element(left, [](const Helpful& a, const Helpful& b) {
+        return a.findings.size() < b.findings.size();
+      });
       if (best->findings.empty()) return;
       const Helpful chosen = *best;
       left.erase(best);
@@ -238,8 +236,8 @@ Causes causes_in(const std::string& text) {
   if (!json.is_object()) return {};  // the process died
   Causes causes;
   for (const Json& change : json["found"])
-    causes.found.push_back({change["text"].get<std::string>(),
-                            change["findings"].get<std::vector<std::size_t>>()});
+    causes.found.push_back(
+        {change["text"].get<std::string>(), change["findings"].get<std::vector<std::size_t>>()});
   causes.tried = json["tried"].get<std::uint32_t>();
   causes.known = json["known"].get<std::uint32_t>();
   causes.budget_used_up = json["budget_used_up"].get<bool>();

@@ -167,9 +167,9 @@ void add_grid_waits(const std::vector<CodeSite>& sites, std::vector<Change>& cha
     CodeSite begin = site;
     begin.function = 0;
     begin.index = 0;
-    changes.push_back({{edit_at(begin, EditKind::insert_before, kGridWait.ptx)},
-                       fmt::format("{} at the beginning of the kernel of {}", kGridWait.text,
-                                   line_text(site))});
+    changes.push_back(
+        {{edit_at(begin, EditKind::insert_before, kGridWait.ptx)},
+         fmt::format("{} at the beginning of the kernel of {}", kGridWait.text, line_text(site))});
   }
 }
 
@@ -180,9 +180,9 @@ bool is_block(Relation relation) {
 void add_barriers(const vgpu::Finding& race, const std::vector<CodeSite>& part,
                   std::vector<Change>& changes) {
   const std::vector<CodeGap> gaps = gaps_around(part);
-  const bool of_warp =
-      race.relation == Relation::lanes &&
-      std::ranges::all_of(race.also_between, [](Relation other) { return other == Relation::lanes; });
+  const bool of_warp = race.relation == Relation::lanes &&
+                       std::ranges::all_of(race.also_between,
+                                           [](Relation other) { return other == Relation::lanes; });
   // In a block of one warp nothing shows whether the barrier of the warp would be enough, as the
   // shrunk case of a larger one has such a block.
   const bool one_warp = part.front().kernel->threads <= 32;
@@ -225,8 +225,7 @@ std::vector<Change> handover_changes(const std::vector<LaunchedKernel>& kernels,
   return changes;
 }
 
-std::vector<Change> order_changes_for(const vgpu::Finding& race,
-                                      const std::vector<CodeSite>& sites,
+std::vector<Change> order_changes_for(const vgpu::Finding& race, const std::vector<CodeSite>& sites,
                                       const std::vector<LaunchedKernel>& kernels) {
   std::vector<Change> changes;
   const bool of_system = race.relation == Relation::host || race.relation == Relation::launches;
@@ -243,7 +242,8 @@ std::vector<Change> order_changes_for(const vgpu::Finding& race,
       }
       return changes;
     case Lack::proxy_fence:
-      for (const auto& part : by_function(sites)) insert_at(gaps_around(part), kProxyFence, changes);
+      for (const auto& part : by_function(sites))
+        insert_at(gaps_around(part), kProxyFence, changes);
       return changes;
     case Lack::cluster_barrier:
       for (const auto& part : by_function(sites))

@@ -56,8 +56,7 @@ std::string_view operation_of(const ptx::Instruction& instruction) {
 // The value that leaves the other operand as it is; empty: none is known.
 std::string neutral_of(std::string_view operation, ptx::Type type) {
   const bool wide = ptx::bytes_of(type) == 8;
-  if (operation == "add" && ptx::is_float(type))
-    return wide ? "0d8000000000000000" : "0f80000000";
+  if (operation == "add" && ptx::is_float(type)) return wide ? "0d8000000000000000" : "0f80000000";
   if (operation == "add" || operation == "or" || operation == "xor") return "0";
   if (operation == "and") return "-1";
   if (ptx::is_float(type)) return {};
@@ -90,11 +89,10 @@ std::optional<Update> update_of(const ptx::Function& function, std::uint32_t sto
     const auto& computed = function.body[update.operation].operands;
     if (!is_plain(there, Opcode::ld_) || there.operands[0].kind != Operand::Kind::reg) continue;
     const std::uint32_t loaded = there.operands[0].index;
-    const bool is_used =
-        std::ranges::any_of(std::array{1, 2}, [&](int i) {
-          const Operand& source = computed[static_cast<std::size_t>(i)];
-          return is_register(source) && source.index == loaded;
-        });
+    const bool is_used = std::ranges::any_of(std::array{1, 2}, [&](int i) {
+      const Operand& source = computed[static_cast<std::size_t>(i)];
+      return is_register(source) && source.index == loaded;
+    });
     if (!is_used || there.modifiers.space != stored.modifiers.space) continue;
     // In unoptimised code the two addresses are in registers of their own; if they are not the
     // same, results are wrong.
@@ -128,7 +126,9 @@ std::optional<Change> atomic_update(const CodeSite& store) {
   const bool is_logic = operation == "and" || operation == "or" || operation == "xor";
   const bool wraps = operation == "add" && !ptx::is_float(type);
   const std::string unsigned_type = fmt::format("u{}", 8 * ptx::bytes_of(type));
-  const std::string of_red = is_logic ? bits : wraps ? unsigned_type : std::string(ptx::name_of(type));
+  const std::string of_red = is_logic ? bits
+                             : wraps  ? unsigned_type
+                                      : std::string(ptx::name_of(type));
   const ptx::Space space = store.instruction().modifiers.space;
   const std::string where =
       space == ptx::Space::generic ? "" : fmt::format(".{}", ptx::name_of(space));
@@ -139,16 +139,17 @@ std::optional<Change> atomic_update(const CodeSite& store) {
   CodeSite of_load = store;
   of_load.index = update->load;
   std::string name = operation == "add" ? "atomicAdd()" : fmt::format("atomic {}", operation);
-  return Change{{edit_at(of_load, EditKind::replace,
-                         fmt::format("mov.{} {}, {};", bits, loaded, neutral)),
-                 edit_at(store, EditKind::replace, *std::move(red))},
-                fmt::format("{} at {}", name, line_text(store))};
+  return Change{
+      {edit_at(of_load, EditKind::replace, fmt::format("mov.{} {}, {};", bits, loaded, neutral)),
+       edit_at(store, EditKind::replace, *std::move(red))},
+      fmt::format("{} at {}", name, line_text(store))};
 }
 
 // "ld.relaxed.gpu.global.u32"
 std::string relaxed(const ptx::Instruction& instruction, bool of_system) {
   std::string text = instruction.text;
-  if (instruction.modifiers.order == ptx::Order::volatile_) text = with_suffix(text, ".volatile", "");
+  if (instruction.modifiers.order == ptx::Order::volatile_)
+    text = with_suffix(text, ".volatile", "");
   const std::size_t dot = text.find('.');
   return text.insert(dot, of_system ? ".relaxed.sys" : ".relaxed.gpu");
 }
@@ -215,8 +216,8 @@ std::optional<Change> split_at(const CodeSite& store) {
   CodeSite site = store;
   site.index = *branch;
   change.edits.push_back(edit_at(site, EditKind::insert_before, text + "bar.sync 0;"));
-  change.text = fmt::format("__syncthreads() between the reads and the write of {}, for all threads",
-                            line_text(store));
+  change.text = fmt::format(
+      "__syncthreads() between the reads and the write of {}, for all threads", line_text(store));
   return change;
 }
 
@@ -245,9 +246,9 @@ void add_guards(const CodeSite& site, std::vector<Change>& changes) {
         "ld.param.u32 %of_guard3, [{}]; setp.hs.u32 %is_beyond, %of_guard2, %of_guard3; "
         "@%is_beyond ret; }}",
         parameter.name);
-    changes.push_back({{edit_at(begin, EditKind::insert_before, text)},
-                       fmt::format("a check of the thread's index against argument {} of the kernel",
-                                   i + 1)});
+    changes.push_back(
+        {{edit_at(begin, EditKind::insert_before, text)},
+         fmt::format("a check of the thread's index against argument {} of the kernel", i + 1)});
   }
 }
 
@@ -348,10 +349,10 @@ std::vector<Change> barrier_moves(const std::vector<CodeSite>& sites) {
     std::size_t count = 0;
     for (const CodeGap& gap : gaps) {
       if (gap.site == site || ++count > kMovesMax) continue;
-      changes.push_back({{removal, edit_at(gap.site, gap.kind, *statement)},
-                         fmt::format("the barrier of {} moved to {}", line,
-                                     gap.text.starts_with("before ") ? "a place " + gap.text
-                                                                     : gap.text)});
+      changes.push_back(
+          {{removal, edit_at(gap.site, gap.kind, *statement)},
+           fmt::format("the barrier of {} moved to {}", line,
+                       gap.text.starts_with("before ") ? "a place " + gap.text : gap.text)});
     }
     changes.push_back({{removal}, fmt::format("the barrier of {} left out", line)});
   }

@@ -20,8 +20,8 @@ constexpr unsigned kLowestPower = 16, kHighestPower = 46;
 std::int64_t number_at(std::uint64_t place, const ArrayParameter& array) {
   const ValueRange range = array.values.value_or(ValueRange{0, 120});
   const auto width = static_cast<std::uint64_t>(range.high - range.low) + 1;
-  const auto mixed = static_cast<std::uint64_t>((static_cast<unsigned __int128>(place) *
-                                                 0x9e3779b97f4a7c15U) >> 40);
+  const auto mixed = static_cast<std::uint64_t>(
+      (static_cast<unsigned __int128>(place) * 0x9e3779b97f4a7c15U) >> 40);
   return range.low + static_cast<std::int64_t>(width == 0 ? 0 : mixed % width);
 }
 

@@ -266,7 +266,8 @@ class Page {
     if (!finding.cause.empty()) add(parent, "p", "cause: " + finding.cause);
     if (!change.empty()) add(parent, "p", change, "tried");
     const std::string_view advice = advice_for(finding);
-    if (change.empty() && advice != help_for(finding.kind).advice) add(parent, "p", advice, "about");
+    if (change.empty() && advice != help_for(finding.kind).advice)
+      add(parent, "p", advice, "about");
     write_sides(parent, finding);
     write_excerpts(parent, finding);
     write_picture(parent, member);

@@ -90,7 +90,8 @@ void add_expected(const RunReport& run, bool ignored, const char* key, Json& doc
   for (const ExpectedFinding& expected : run.expected) {
     const Expectation& by = expected.expectation;
     if (by.is_option() != ignored) continue;
-    Json json = finding_json(expected.finding, expected.pair, "", {vgpu::hash_of(expected.finding)});
+    Json json =
+        finding_json(expected.finding, expected.pair, "", {vgpu::hash_of(expected.finding)});
     if (!ignored) {
       json["expected_by"] = {{"file", by.source}, {"line", by.line}, {"reason", by.reason}};
     }

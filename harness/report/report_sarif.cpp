@@ -290,10 +290,9 @@ std::string report_sarif(const RunReport& run, std::string_view version) {
       const std::string key = vgpu::hash_of(finding) + std::string(vgpu::name_of(finding.severity));
       const auto [entry, is_new] = index_of_class.try_emplace(key, results.size());
       if (is_new) {
-        results.push_back(
-            result_json(finding, failed_of(run.reports[i]),
-                        expected.contains(i) ? std::optional(specimen()) : std::nullopt,
-                        groups[at]));
+        results.push_back(result_json(
+            finding, failed_of(run.reports[i]),
+            expected.contains(i) ? std::optional(specimen()) : std::nullopt, groups[at]));
       } else {
         Json& count = results[entry->second]["occurrenceCount"];
         count = count.get<int>() + 1;

@@ -119,8 +119,7 @@ std::string finding_text(const vgpu::Finding& finding) {
   return text;
 }
 
-std::string folded_text(const std::vector<vgpu::Finding>& findings,
-                        const FindingGroup& group) {
+std::string folded_text(const std::vector<vgpu::Finding>& findings, const FindingGroup& group) {
   const auto others = std::span(group.findings).subspan(1);
   if (others.empty()) return {};
   std::string text = fmt::format("    {}:\n", folded_title(group));

@@ -1,5 +1,5 @@
-// Exactly one defect in each kernel; `//@` marks the lines of the first finding that a report should
-// show, which is the cause of all others.
+// Exactly one defect in each kernel; `//@` marks the lines of the first finding that a report
+// should show, which is the cause of all others.
 #include "kernels/specimens/one_defect.hpp"
 
 #include <cooperative_groups.h>
@@ -26,8 +26,8 @@ __global__ void reverse(const int* in, int* out, int n) {
 __global__ void neighbours(const int* in, int* out, int n) {
   __shared__ int share[kThreads];
   const int t = thread();
-  share[t] = in[t];                         //@
-  out[t] = share[t] + share[(t + 1) % n];   //@
+  share[t] = in[t];                        //@
+  out[t] = share[t] + share[(t + 1) % n];  //@
 }
 
 __global__ void loop_without_last_barrier(const int* in, int* out, int n) {
@@ -36,7 +36,7 @@ __global__ void loop_without_last_barrier(const int* in, int* out, int n) {
   int sum = 0;
 #pragma unroll 1
   for (int round = 0; round < 3; ++round) {
-    share[t] = in[t] + round;   //@
+    share[t] = in[t] + round;  //@
     __syncthreads();
     sum += share[(t + 1) % n];  //@
   }
@@ -89,7 +89,7 @@ __global__ void broadcast(const int* in, int* out, int) {
 __global__ void counter_reset(const int* in, int* out, int) {
   __shared__ int count;
   const int t = thread();
-  if (t == 0) count = 0;                 //@
+  if (t == 0) count = 0;                     //@
   if (in[t] % 2 == 1) atomicAdd(&count, 1);  //@
   __syncthreads();
   if (t == 0) out[0] = count;
@@ -118,15 +118,15 @@ __global__ void tile(const int* in, int* out, int) {
 __global__ void lanes_swapped(const int* in, int* out, int) {
   __shared__ int share[kThreads];
   const int t = thread();
-  share[t] = in[t];        //@
-  out[t] = share[t ^ 1];   //@
+  share[t] = in[t];       //@
+  out[t] = share[t ^ 1];  //@
 }
 
 __global__ void lanes_reversed(const int* in, int* out, int) {
   __shared__ int share[kThreads];
   const int t = thread();
-  share[t] = in[t];         //@
-  out[t] = share[t ^ 31];   //@
+  share[t] = in[t];        //@
+  out[t] = share[t ^ 31];  //@
 }
 
 __global__ void lanes_in_a_loop(const int* in, int* out, int) {
@@ -138,12 +138,13 @@ __global__ void lanes_in_a_loop(const int* in, int* out, int) {
   for (int half = 1; half < 32; half *= 2) {
     const int other = share[t ^ half];  //@
     __syncwarp();
-    share[t] += other;                  //@
+    share[t] += other;  //@
   }
   out[t] = share[t];
 }
 
-// --- blocks ---------------------------------------------------------------------------------------
+// --- blocks
+// ---------------------------------------------------------------------------------------
 
 __global__ void sum_of_blocks(const int* in, int* out, int) { *out += in[place()]; }  //@
 __global__ void maximum_of_blocks(const int* in, int* out, int) {
@@ -237,7 +238,10 @@ __global__ void release_of_block_scope(const int* in, int* out, int n) {
   }
   int is_set = 0;
   while (is_set == 0) {
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(is_set) : "l"(&message.flag) : "memory");
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                 : "=r"(is_set)
+                 : "l"(&message.flag)
+                 : "memory");
   }
 #pragma unroll 1
   for (int i = 0; i < n; ++i) out[i] = 2 * message.data[i];  //@
@@ -297,7 +301,8 @@ __global__ void bins_not_set(const int* in, int* out, int) {
   if (thread() < kBins) out[thread()] = bins[thread()];  //@
 }
 
-// --- barriers, copies, clusters, grids ------------------------------------------------------------
+// --- barriers, copies, clusters, grids
+// ------------------------------------------------------------
 
 __global__ void barrier_in_branch(const int* in, int* out, int n) {
   __shared__ int share[kThreads];
@@ -342,8 +347,8 @@ __global__ void phase_not_waited_for(const int* in, int* out, int) {
                  "n"(sizeof(share))
                  : "memory");
     asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            address_of(share)),
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+            "r"(address_of(share)),
         "l"(in), "n"(sizeof(share)), "r"(address_of(&arrived))
         : "memory");  //@
   }
@@ -365,8 +370,8 @@ __global__ void no_proxy_fence(const int* in, int* out, int) {
 __global__ void __cluster_dims__(2, 1, 1) cluster_not_synchronised(const int* in, int* out, int) {
   __shared__ int share[kThreads];
   cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
-  share[thread()] = in[place()];                                                 //@
-  out[place()] = cluster.map_shared_rank(share, 1 - blockIdx.x)[thread()];       //@
+  share[thread()] = in[place()];                                            //@
+  out[place()] = cluster.map_shared_rank(share, 1 - blockIdx.x)[thread()];  //@
   cluster.sync();
 }
 
@@ -480,11 +485,11 @@ struct Named {
 };
 
 #define IN_ONE_BLOCK(name) \
-  { #name, in_one_block<name> }
+  { #name, in_one_block < name> }
 #define IN_BLOCKS(name) \
-  { #name, in_blocks<name> }
+  { #name, in_blocks < name> }
 #define BEYOND(name) \
-  { #name, beyond<name> }
+  { #name, beyond < name> }
 
 constexpr Named kLaunches[] = {IN_ONE_BLOCK(reverse),
                                IN_ONE_BLOCK(neighbours),

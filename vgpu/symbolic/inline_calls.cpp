@@ -62,8 +62,8 @@ class Inliner {
         result_.body.size() + callee->body.size() > kInstructionsMax) {
       return nullptr;
     }
-    const bool is_recursive = callee == frame.function ||
-                              std::ranges::find(frame.callers, callee) != frame.callers.end();
+    const bool is_recursive =
+        callee == frame.function || std::ranges::find(frame.callers, callee) != frame.callers.end();
     const auto are_variables = [](const Operand& operand) {
       return std::ranges::all_of(operand.parts, [](const Operand& part) {
         return part.kind == Operand::Kind::variable && part.variable.scope == Scope::local;
@@ -180,8 +180,8 @@ class Inliner {
       move.text = "mov";
       move.modifiers = {};
       move.modifiers.type = access.modifiers.type;
-      move.operands = is_load ? std::vector<Operand>{parts[i], slot}
-                              : std::vector<Operand>{slot, parts[i]};
+      move.operands =
+          is_load ? std::vector<Operand>{parts[i], slot} : std::vector<Operand>{slot, parts[i]};
       result_.body.push_back(std::move(move));
     }
     return true;

@@ -75,9 +75,8 @@ std::vector<ThreadTime> CopyOrder::products_of_warpgroup(const WarpPlace& place,
       });
     }
   };
-  for_each_thread([&](std::uint32_t, const std::vector<Tick>& ends) {
-    count = std::min(count, ends.size());
-  });
+  for_each_thread(
+      [&](std::uint32_t, const std::vector<Tick>& ends) { count = std::min(count, ends.size()); });
   std::vector<ThreadTime> products;
   if (count == 0) return products;
   for_each_thread([&](std::uint32_t agent, const std::vector<Tick>& ends) {

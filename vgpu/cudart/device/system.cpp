@@ -278,8 +278,7 @@ DefaultSchedule::~DefaultSchedule() {
 }
 
 SampledLaunches::SampledLaunches(std::vector<std::uint32_t> blocks, std::uint64_t memory_bytes) {
-  with_device(
-      [&](Device& device) { device.system().sample(std::move(blocks), memory_bytes); });
+  with_device([&](Device& device) { device.system().sample(std::move(blocks), memory_bytes); });
 }
 
 SampledLaunches::~SampledLaunches() {

@@ -30,8 +30,8 @@ void SharedPhases::begin_launch(const Program& program) {
   close();
   now_.program = &program;
   now_.are_ordered = barriers_are_enough_in_shared_memory(program);
-  now_.has_copies = std::ranges::any_of(
-      program.code, [](const Instr& in) { return in.kind == InstrKind::copy; });
+  now_.has_copies =
+      std::ranges::any_of(program.code, [](const Instr& in) { return in.kind == InstrKind::copy; });
   now_.polls_by_atomics = PollExits::may_poll_by_atomics(program);
 }
 

@@ -6,8 +6,8 @@
 // closes it.  Its rows then go to the shadow (race_shadow.hpp), which handles the rest of the
 // phase.
 //
-// The log takes weak reads and writes, in any order of lanes.  A lane that accesses a part of a word
-// marks the word: threads that write parts of one word close the log.  It also takes atomics
+// The log takes weak reads and writes, in any order of lanes.  A lane that accesses a part of a
+// word marks the word: threads that write parts of one word close the log.  It also takes atomics
 // of one size in words that nothing else accesses; for the general checker, only relaxed ones
 // (atomic_log.hpp).  For the general checker it also takes volatile and relaxed loads and stores,
 // in words that nothing else accesses.  As long as each of these words is accessed by one thread,
