@@ -43,8 +43,8 @@ bool ProxyFences::lies_between(SegmentId write, unsigned write_lane, const WarpP
 
 bool ProxyFences::lies_before_all(SegmentId write, unsigned write_lane, const WarpPlace& place,
                                   SegmentId now, ptx::Space space) {
-  const std::uint64_t warp = order_.launches().block_key(place) << 16 | place.warp;
-  Answer& answer = answers_[(write * 0x9e3779b1u + place.warp * 0x85ebca6bu) >> kHashShift];
+  const std::uint64_t warp = warp_of(place);
+  Answer& answer = answers_[answer_of(write, place)];
   if (answer.write != write || answer.warp != warp || answer.space != space) {
     answer = {write, 0, warp, space};
   }

@@ -41,6 +41,14 @@ class ProxyFences {
   // warp do in the segment `now`; false: not known.
   bool lies_before_all(SegmentId write, unsigned write_lane, const WarpPlace& place, SegmentId now,
                        ptx::Space space);
+  // Returns the lanes of the segment for which lies_before_all() has said so, whatever `now` was.
+  [[nodiscard]] std::uint32_t known_before_all(SegmentId write, const WarpPlace& place,
+                                               ptx::Space space) const {
+    const Answer& answer = answers_[answer_of(write, place)];
+    const bool is_known =
+        answer.write == write && answer.warp == warp_of(place) && answer.space == space;
+    return is_known ? answer.lanes : 0;
+  }
 
  private:
   struct Passed {
@@ -61,6 +69,12 @@ class ProxyFences {
   static constexpr std::size_t kAnswers = std::size_t{1} << (32 - kHashShift);
   static constexpr std::size_t kRememberedMax = 16;  // per thread: the latest fences
 
+  [[nodiscard]] static std::size_t answer_of(SegmentId write, const WarpPlace& place) {
+    return (write * 0x9e3779b1u + place.warp * 0x85ebca6bu) >> kHashShift;
+  }
+  [[nodiscard]] std::uint64_t warp_of(const WarpPlace& place) const {
+    return order_.launches().block_key(place) << 16 | place.warp;
+  }
   std::uint64_t thread_of(BlockKey block, std::uint32_t warp, unsigned lane) const {
     return block << 16 | (warp * kWarpLanes + order_.threads().actor_of(lane));
   }

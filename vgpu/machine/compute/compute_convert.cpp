@@ -148,6 +148,30 @@ struct FromHalf {
   float operator()(std::uint16_t half) const { return from_half(half); }
 };
 
+#if defined(__F16C__)
+void widen_halves(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
+  const std::uint32_t* from = row<std::uint16_t>(banks, instr[ComputeOperand::a]);
+  std::uint32_t* const to = row<float>(banks, instr[ComputeOperand::d]);
+  alignas(64) std::uint32_t values[kWarpLanes];
+  std::uint32_t* const out = mask == kAllLanes ? to : values;
+  const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(FloatLayout<float>::kNan));
+  for (unsigned lane = 0; lane < kWarpLanes; lane += 8) {
+    const __m256i cells = _mm256_and_si256(
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + lane)),
+        _mm256_set1_epi32(0xffff));
+    const __m128i halves =
+        _mm_packus_epi32(_mm256_castsi256_si128(cells), _mm256_extracti128_si256(cells, 1));
+    const __m256 floats = _mm256_cvtph_ps(halves);
+    const __m256 is_nan = _mm256_cmp_ps(floats, floats, _CMP_UNORD_Q);
+    _mm256_storeu_ps(reinterpret_cast<float*>(out + lane),
+                     _mm256_blendv_ps(floats, nan, is_nan));
+  }
+  if (mask != kAllLanes) blend(to, values, mask);
+}
+#else
+constexpr ComputeFn widen_halves = lanewise<FromHalf, float, std::uint16_t>;
+#endif
+
 struct FromBfloat {
   float operator()(std::uint16_t half) const { return from_bfloat(half); }
 };
@@ -282,7 +306,7 @@ ComputeFn from_half(const ptx::Modifiers& m) {
   if (m.ftz || m.sat) return nullptr;
   if (!ptx::is_float(m.type)) return to_integer<std::uint16_t, false>(m);
   const bool widens = m.type == Type::f32 && m.rounding == Rounding::none;
-  return widens ? lanewise<FromHalf, float, std::uint16_t> : nullptr;
+  return widens ? widen_halves : nullptr;
 }
 
 }  // namespace

@@ -36,27 +36,52 @@ struct Descriptor {
   }
 };
 
-std::uint32_t swizzled(std::uint32_t address, std::uint32_t span) {
-  return address ^ ((address >> 7 & (span / 16 - 1)) << 4);
+// Where the lanes of a warp find what they read, before swizzling: lanes with the same lane / 4 in
+// one row of a (or column of b), those with the same lane % 4 at one k.
+struct Places {
+  std::uint32_t first = 0, line_step = 0, k_step = 0;
+  std::uint32_t span = 0;
+
+  [[nodiscard]] std::uint32_t of(std::uint32_t lane) const {
+    const std::uint32_t at = first + lane / 4 * line_step + lane % 4 * k_step;
+    return at ^ ((at >> 7 & (span / 16 - 1)) << 4);
+  }
+};
+
+// Four bytes of each of eight rows (or columns), the rows 8 * eight and following; the lanes of one
+// row have the 16 bytes of k from number 16 * chunk on.  Eight rows of 16 bytes, or of as many as
+// the swizzling span has, are adjacent (9.7.15.5.1.2).
+Places places_along_k(const Descriptor& d, std::uint32_t eight, std::uint32_t chunk) {
+  const std::uint32_t span = d.span();
+  return {.first = d.start() + eight * d.stride() + chunk * (span == 16 ? d.leading() : 16),
+          .line_step = span,
+          .k_step = 4,
+          .span = span};
 }
 
-// The offset of byte `at` of k in row `line` of a (or column of b).  Eight rows of 16 bytes, or of
-// as many as the swizzling span has, are adjacent (9.7.15.5.1.2).
-std::uint32_t place_along_k(const Descriptor& d, std::uint32_t line, std::uint32_t at) {
-  const std::uint32_t span = d.span(), chunk = at / 16;
-  const std::uint32_t from = d.start() + line % 8 * span + line / 8 * d.stride() +
-                             chunk * (span == 16 ? d.leading() : 16) + at % 16;
-  return swizzled(from, span);
-}
-
-// The offset in a matrix of 2-byte elements whose neighbours in memory have the same k.
-std::uint32_t place_across_k(const Descriptor& d, std::uint32_t line, std::uint32_t k) {
-  const std::uint32_t span = d.span(), chunks = span / 16, chunk = line * 2 / 16;
+// The same in a matrix of 2-byte elements whose neighbours in memory have the same k: element
+// `part` of each lane's two.
+Places places_across_k(const Descriptor& d, std::uint32_t eight, std::uint32_t chunk,
+                       std::uint32_t part) {
+  const std::uint32_t span = d.span(), chunks = span / 16;
   const bool plain = span == 16;
-  const std::uint32_t from = d.start() + chunk % chunks * 16 +
-                             chunk / chunks * (plain ? d.stride() : d.leading()) + k % 8 * span +
-                             k / 8 * (plain ? d.leading() : d.stride()) + line * 2 % 16;
-  return swizzled(from, span);
+  return {.first = d.start() + eight % chunks * 16 +
+                   eight / chunks * (plain ? d.stride() : d.leading()) + part * span +
+                   chunk * (plain ? d.leading() : d.stride()),
+          .line_step = 2,
+          .k_step = 2 * span,
+          .span = span};
+}
+
+// Returns whether all these lanes have the same value.
+bool is_uniform(const RunningFragment& run, const Ref& ref, std::uint32_t lanes) {
+  const std::uint64_t first = lane_value(run, ref, static_cast<unsigned>(std::countr_zero(lanes)));
+  bool is_same = true;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    is_same &= lane_value(run, ref, lane) == first;
+  }
+  return is_same;
 }
 
 // Returns how many groups every lane of the warp has closed; warps that have exited hold nobody up.
@@ -121,16 +146,26 @@ void Warpgroups::load_part(RunningFragment& run, const Instr& instr, const Ref& 
                            std::uint32_t number, std::uint32_t part, std::uint32_t lanes) {
   const GroupLoad load = group_load_of(instr);
   const Ref addresses{Bank::wide, instr.address_rows};
-  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+  const std::uint32_t chunk = load.is_b ? number % 2 : number / 2;
+  const std::uint32_t eight =
+      load.is_b ? number / 2
+                : kWarpRows / 8 * (run.warp.index % kGroupWarps) + number % 2;
+  const auto places_of = [&](unsigned lane) {
     const Descriptor descriptor{lane_value(run, instr[GroupOperand::descriptor], lane)};
-    const std::uint32_t high_k = load.is_b ? number % 2 : number / 2;
-    const std::uint32_t line =
-        load.is_b ? 8 * (number / 2) + lane / 4
-                  : kWarpRows * (run.warp.index % kGroupWarps) + lane / 4 + 8 * (number % 2);
-    const std::uint64_t address =
-        load.transposed ? place_across_k(descriptor, line, lane % 4 * 2 + part + 8 * high_k)
-                        : place_along_k(descriptor, line, lane % 4 * 4 + 16 * high_k);
-    std::memcpy(row_of(run.banks, addresses) + lane * sizeof address, &address, sizeof address);
+    return load.transposed ? places_across_k(descriptor, eight, chunk, part)
+                           : places_along_k(descriptor, eight, chunk);
+  };
+  std::byte* const row = row_of(run.banks, addresses);
+  const auto put = [&](unsigned lane, const Places& places) {
+    const std::uint64_t address = places.of(lane);
+    std::memcpy(row + lane * sizeof address, &address, sizeof address);
+  };
+  const auto first = static_cast<unsigned>(std::countr_zero(lanes));
+  if (is_uniform(run, instr[GroupOperand::descriptor], lanes)) {
+    const Places places = places_of(first);
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) put(lane, places);
+  } else {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) put(lane, places_of(lane));
   }
   Instr access = instr;
   access.kind = InstrKind::load;

@@ -48,7 +48,7 @@ std::uint32_t Frame::take_local(std::uint64_t bytes, std::uint32_t alignment) {
 }
 
 void Frame::describe(FunctionCode& code) const {
-  code.words = words_;
+  code.words = words_max();
   code.wides = wides_;
   code.predicates = predicates_;
   code.local_bytes = (local_bytes_ + 15) / 16 * 16;

@@ -160,6 +160,7 @@ void emit_group_product(Emission& e, const ptx::Instruction& in) {
   const bool negates_b = product.is_float && chosen(e, in, 5, 1, kMinusOne);
   const bool a_in_columns = orders == 2 && chosen(e, in, 6, 0, 1);
   const bool b_in_rows = orders != 0 && chosen(e, in, 5 + orders, 0, 1);
+  const std::uint32_t words = e.frame.words();
   const Ref d = addend_of(e, in, count);
   const Ref a = a_is_here ? copied(e, in, in.operands[1])
                           : loaded(e, in, {false, a_in_columns, 1}, in.operands[1]);
@@ -191,6 +192,7 @@ void emit_group_product(Emission& e, const ptx::Instruction& in) {
     const Ref to = e.destination(in, in.operands[0].parts[i]);
     if (to.bank != Bank::none) copy_row(e, in, to, row_after(d, i), true);
   }
+  e.frame.give_back_to(words);
 }
 
 }  // namespace

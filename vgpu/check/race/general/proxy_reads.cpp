@@ -52,20 +52,23 @@ bool ProxyReads::is_visible(CheckedRow& row, Meets& meets, const Record& write) 
   const SegmentId by = write.segment();
   if (by < row.first) return true;
   Meets::Write& known = meets.writes[by % meets.writes.size()];
-  if (known.segment != by) known = {by, 0};
+  if (known.segment != by) known = {by, visible_lanes(row, by)};
   if ((known.lanes >> write.lane() & 1) != 0) return true;
-  if (!causality_.all_before(row, by)) return false;
-  const Segment& segment = state_.order.segments().at(by);
-  if (segment.async_proxy || segment.launch != state_.order.launches().current()) {
-    known.lanes = ~0u;
-    return true;
-  }
-  if (!state_.proxy_fences.lies_before_all(by, write.lane(), row.access->place, row.now,
+  if (!causality_.all_before(row, by) ||
+      !state_.proxy_fences.lies_before_all(by, write.lane(), row.access->place, row.now,
                                            row.access->space)) {
     return false;
   }
   known.lanes |= 1u << write.lane();
   return true;
+}
+
+// Returns lanes of a segment whose writes are known to be visible to the row.
+std::uint32_t ProxyReads::visible_lanes(CheckedRow& row, SegmentId by) {
+  if (!causality_.all_before(row, by)) return 0;
+  const Segment& segment = state_.order.segments().at(by);
+  if (segment.async_proxy || segment.launch != state_.order.launches().current()) return ~0u;
+  return state_.proxy_fences.known_before_all(by, row.access->place, row.access->space);
 }
 
 // Returns whether reads in the segment are a part of the row's product.

@@ -39,6 +39,7 @@ class ProxyReads {
   };
 
   bool is_visible(CheckedRow& row, Meets& meets, const Record& write);
+  std::uint32_t visible_lanes(CheckedRow& row, SegmentId by);
   bool is_of_product(const CheckedRow& row, Meets& meets, SegmentId segment) const;
   [[nodiscard]] bool are_of_one_product(const CheckedRow& row, SegmentId segment) const;
   bool stands_for(const CheckedRow& row, Meets& meets, Cell& cell);
