@@ -96,8 +96,8 @@ unsigned LaunchOrder::device_of_block(BlockKey block) const {
   return std::prev(after)->device;
 }
 
-Reach LaunchOrder::reach_of(const Access& access) const {
-  return reach_of(has_devices() ? scope_of(access.program->code[access.pc]) : access.scope);
+Reach LaunchOrder::reach_between_devices(const Access& access) const {
+  return reach_of(scope_of(access.program->code[access.pc]));
 }
 
 }  // namespace warpcheck::vgpu

@@ -104,9 +104,12 @@ class LaunchOrder {
     const bool is_of_device = scope == ptx::Scope::gpu && has_devices() && !has_clusters();
     return is_of_device ? Reach::cluster : Reach::grid;
   }
-  [[nodiscard]] Reach reach_of(const Access& access) const;
+  [[nodiscard]] Reach reach_of(const Access& access) const {
+    return has_devices() ? reach_between_devices(access) : reach_of(access.scope);
+  }
 
  private:
+  [[nodiscard]] Reach reach_between_devices(const Access& access) const;
   struct Start {
     BlockKey first_block = 0;
     unsigned device = 0;

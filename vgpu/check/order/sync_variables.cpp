@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "vgpu/machine/memory/grid_workspace.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -20,6 +21,11 @@ bool releases(ptx::Order order) {
 std::size_t index_of(Reach reach) { return static_cast<std::size_t>(reach); }
 
 }  // namespace
+
+StrongOperation::StrongOperation(const Access& row)
+    : access(&row),
+      reads(row.kind != AccessKind::write),
+      may_acquire(row.program->code[row.pc].opcode != ptx::Opcode::red_) {}
 
 SyncVariables& SyncVariables::operator=(SyncVariables&& other) noexcept {
   allocations_ = std::move(other.allocations_);
@@ -257,6 +263,14 @@ bool SyncVariables::reach_each_other(const Writer& writer, BlockKey block, Reach
   return order_.launches().group_of(writer.block) == order_.launches().group_of(block);
 }
 
+// Returns whether the thread has made the latest write.
+bool SyncVariables::is_last_writer(const Variable& variable,
+                                   const StrongOperation& operation) const {
+  return variable.last.block == operation.block &&
+         variable.last.thread ==
+             order_.threads().thread_at(operation.access->place, operation.lane);
+}
+
 void SyncVariables::read(Variable& variable, const StrongOperation& operation, bool linked,
                          Miss& miss) {
   if (!operation.may_acquire) return;
@@ -264,6 +278,15 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   const BlockKey block = operation.block;
   if (linked && !variable.sc_released.is_empty() && operation.is_present) {
     order_.fences().observe_sc(access.place, operation.lane, variable.sc_released);
+  }
+  // Most variables release nothing, and their readers acquire nothing.
+  const bool releases_nothing =
+      !linked || (variable.patterns == nullptr && variable.released.is_empty());
+  if (releases_nothing && !acquires(access.order)) {
+    if (linked && !is_last_writer(variable, operation)) {
+      miss = variable.last.missed_for(Missed::release);
+    }
+    return;
   }
   ReleasedClocks released_clocks;
   if (linked) {
@@ -283,9 +306,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
     if (variable.patterns != nullptr && variable.patterns->is_for_some) {
       released_clocks.grid.join(released_clocks.cluster);
     }
-    const std::uint32_t thread = order_.threads().thread_at(access.place, operation.lane);
-    const bool own = variable.last.block == block && variable.last.thread == thread;
-    if (released_clocks.is_empty() && !own) {
+    if (released_clocks.is_empty() && !is_last_writer(variable, operation)) {
       miss = variable.last.missed_for(has_released ? Missed::release_scope : Missed::release);
     }
   }
@@ -357,7 +378,7 @@ void SyncVariables::release_moments(Variable& variable, const std::array<Moment,
 
 void SyncVariables::release_fences(Variable& variable, std::optional<Reach> covered,
                                    const StrongOperation& operation) {
-  if (operation.fences == nullptr) return;
+  if (operation.fences == nullptr || operation.fences->is_empty()) return;
   const ReleasedFences& fences = *operation.fences;
   const Moment& far = fences[index_of(Reach::grid)];
   // Mostly all fences are fence.sc.

@@ -37,6 +37,10 @@ namespace warpcheck::vgpu {
 
 // A strong operation of one lane on one scalar.
 struct StrongOperation {
+  StrongOperation() = default;
+  // Of some lane: what those of a row have in common.
+  explicit StrongOperation(const Access& row);
+
   const Access* access = nullptr;
   unsigned lane = 0;
   std::uint32_t offset = 0;
@@ -282,6 +286,8 @@ class SyncVariables {
   ChainPlace perform_on(Variable& variable, const StrongOperation& operation, Miss& miss);
   ChainPlace observe(Variable& variable, const StrongOperation& operation, Miss& miss);
   [[nodiscard]] bool is_linked(const Variable& variable, const StrongOperation& operation) const;
+  [[nodiscard]] bool is_last_writer(const Variable& variable,
+                                    const StrongOperation& operation) const;
   void read(Variable& variable, const StrongOperation& operation, bool linked, Miss& miss);
   void write(Variable& variable, const StrongOperation& operation, bool linked);
   void release(Variable& variable, Reach reach, const VectorClock& clock, BlockKey block);

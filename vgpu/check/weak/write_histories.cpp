@@ -5,7 +5,6 @@
 
 #include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/race/race_class.hpp"
-#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -314,14 +313,11 @@ void WriteHistories::synchronise(const Access& access, unsigned lane, const Elem
     if (writes) variables_.overwrite(access.allocation->id, element.offset, element.bytes);
     return;
   }
-  StrongOperation operation;
-  operation.access = &access;
+  StrongOperation operation(access);
   operation.lane = lane;
   operation.offset = element.offset;
   operation.bytes = static_cast<std::uint8_t>(element.bytes);
-  operation.reads = access.kind != AccessKind::write;
   operation.writes = writes;
-  operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
   operation.source = source;
   operation.block = order_.launches().block_key(access.place);
   operation.fences = &order_.threads().at(access.place, lane).fence;

@@ -161,11 +161,12 @@ void DeferredAtomics::perform_row(const AtomicLog& rows, const AtomicLog::Row& r
   const BlockKey block = state_.order.segments().at(row.segment).block;
   const bool is_present = state_.order.threads().is_in_slot(block, row.slot);
   const unsigned access_class = class_of(access).index();
+  StrongOperation operation(access);
+  operation.block = block;
+  operation.is_present = is_present;
   for_each_bit(row.mask, [&](unsigned lane) {
     const LaneAccess mine{lane, access.offset[lane], access.bytes, access_class};
-    StrongOperation operation = StrongOperations::operation_of(access, mine);
-    operation.block = block;
-    operation.is_present = is_present;
+    StrongOperations::set_lane(operation, mine);
     operation.fences = rows.fences_of(row, lane);
     checked.for_each_cell(mine, [&](Cell& cell) {
       if (cell.is_deferred()) cell.rest = 0;

@@ -317,11 +317,12 @@ void GeneralRaceChecker::check_strong(CheckedRow& row) {
   const std::uint32_t elements = access.elements();
   const std::uint32_t bytes = access.bytes / elements;
   AccessClass reads = class_of(access);
+  const unsigned whole = reads.index();
   reads.write = reads.atomic = false;
   const auto for_each_lane_access = [&](auto visit) {
     for_each_bit(access.mask, [&](unsigned lane) {
       const bool only_reads = (access.unwritten >> lane & 1) != 0;
-      const unsigned access_class = (only_reads ? reads : class_of(access)).index();
+      const unsigned access_class = only_reads ? reads.index() : whole;
       for (std::uint32_t i = 0; i < elements; ++i) {
         visit(LaneAccess{lane, access.offset[lane] + i * bytes, bytes, access_class});
       }
@@ -334,7 +335,8 @@ void GeneralRaceChecker::check_strong(CheckedRow& row) {
   });
   if (access.kind == AccessKind::write) check_lanes_of_store(row);
   phases_.settle(access.place);
-  for_each_lane_access([&](const LaneAccess& mine) { strong_.perform(row, mine); });
+  StrongOperation operation = strong_.begin(row);
+  for_each_lane_access([&](const LaneAccess& mine) { strong_.perform(row, operation, mine); });
 }
 
 // Lanes that store different values to one place by one strong store do not race, but which of the

@@ -1,36 +1,37 @@
 #include "vgpu/check/race/general/strong_operations.hpp"
 
 #include "vgpu/check/race/race_class.hpp"
-#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 
-StrongOperation StrongOperations::operation_of(const Access& access, const LaneAccess& mine) {
-  StrongOperation operation;
-  operation.access = &access;
-  operation.lane = mine.lane;
-  operation.offset = mine.offset;
-  operation.bytes = static_cast<std::uint8_t>(mine.bytes);
-  operation.reads = access.kind != AccessKind::write;
-  operation.writes = AccessClass::of_index(mine.access_class).write;
-  operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
+StrongOperation StrongOperations::begin(const CheckedRow& row) {
+  const Access& access = *row.access;
+  StrongOperation operation(access);
+  operation.block = state_.order.launches().block_key(access.place);
+  if (state_.polls.polls(access)) operation.polls = &state_.polls;
   return operation;
 }
 
-void StrongOperations::perform(const CheckedRow& row, const LaneAccess& mine) {
+void StrongOperations::set_lane(StrongOperation& operation, const LaneAccess& mine) {
+  operation.lane = mine.lane;
+  operation.offset = mine.offset;
+  operation.bytes = static_cast<std::uint8_t>(mine.bytes);
+  operation.writes = AccessClass::of_index(mine.access_class).write;
+}
+
+void StrongOperations::perform(const CheckedRow& row, StrongOperation& operation,
+                               const LaneAccess& mine) {
   const Access& access = *row.access;
-  StrongOperation operation = operation_of(access, mine);
-  operation.block = state_.order.launches().block_key(access.place);
+  set_lane(operation, mine);
   operation.fences = &state_.order.threads().at(access.place, mine.lane).fence;
   if (access.sources != nullptr) {
     const std::uint32_t element = (mine.offset - access.offset[mine.lane]) / mine.bytes;
     operation.source = access.sources[mine.lane * 4 + element];
   }
-  if (state_.polls.polls(access)) operation.polls = &state_.polls;
   perform(row, operation, mine.access_class, state_.variables);
 }
 
-void StrongOperations::perform(const CheckedRow& row, StrongOperation operation,
+void StrongOperations::perform(const CheckedRow& row, StrongOperation& operation,
                                unsigned access_class, SyncVariables& variables) {
   const Access& access = *row.access;
   const Segment& segment = state_.order.segments().at(row.now);
