@@ -1,7 +1,9 @@
 #include "vgpu/machine/blocks.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
+#include <span>
 
 #include "vgpu/machine/block_sample.hpp"
 #include "vgpu/machine/block_share.hpp"
@@ -160,12 +162,18 @@ Slot& Blocks::dispatch(std::uint32_t block) {
 void Blocks::begin_registers(Warp& warp) const {
   const std::size_t words = launch_.program().words_max * std::size_t{kWordRowBytes};
   const std::size_t wides = launch_.program().wides_max * std::size_t{kWideRowBytes};
-  if (launch_.native() == nullptr || launch_.native()->reads_unwritten_registers()) {
+  if (launch_.native() == nullptr || launch_.native()->initial_rows().all) {
     warp.words.reset(words);
     warp.wides.reset(wides);
   } else {
+    // Large kernels have a thousand rows, of which they read a few: what warps exchange.
+    const auto clear = [](RowBank& bank, std::span<const std::uint32_t> rows, std::size_t bytes) {
+      for (const std::uint32_t row : rows) std::memset(bank.data() + row * bytes, 0, bytes);
+    };
     warp.words.grow(words);
     warp.wides.grow(wides);
+    clear(warp.words, launch_.native()->initial_rows().words, kWordRowBytes);
+    clear(warp.wides, launch_.native()->initial_rows().wides, kWideRowBytes);
   }
   warp.predicates.reset(launch_.program().predicates_max * std::size_t{4});
 }

@@ -521,7 +521,11 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   std::unique_ptr<NativeCode> code(new NativeCode);
   code->enter_ = reinterpret_cast<Enter>(begin);
   code->bytes_ = holder.codeSize();
-  if (live != nullptr) code->reads_unwritten_registers_ = live->is_any_live_at_begin();
+  if (live != nullptr && live->is_known()) {
+    code->initial_rows_ = {.all = false,
+                           .words = live->live_at_begin(Bank::word, program.words_max),
+                           .wides = live->live_at_begin(Bank::wide, program.wides_max)};
+  }
   code->live_ = std::move(live);
   code->entries_.resize(program.code.size() + 1);
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {

@@ -158,8 +158,12 @@ class NativeCode {
     frame.batches->hand_over(*frame.record, frame.run->slot);
     return next;
   }
-  // Returns whether the program may read the initial value of a register.
-  [[nodiscard]] bool reads_unwritten_registers() const { return reads_unwritten_registers_; }
+  // The registers whose initial value the program may read.
+  struct InitialRows {
+    bool all = true;  // it is not known which
+    std::vector<std::uint32_t> words, wides;
+  };
+  [[nodiscard]] const InitialRows& initial_rows() const { return initial_rows_; }
   // Returns whether the value that a row of the warp's stack has before the instruction at `pc` may
   // be read, by that instruction or later.
   [[nodiscard]] bool is_live(std::uint32_t pc, Bank bank, std::uint32_t row) const {
@@ -174,7 +178,7 @@ class NativeCode {
   NativeCode() = default;
   using Enter = std::uint32_t (*)(NativeFrame*, const void* at);
   Enter enter_ = nullptr;
-  bool reads_unwritten_registers_ = true;
+  InitialRows initial_rows_;
   std::unique_ptr<const LiveRows> live_;  // null: not known
   std::size_t bytes_ = 0;
   std::vector<const void*> entries_;  // by pc

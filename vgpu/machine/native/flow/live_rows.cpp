@@ -97,6 +97,17 @@ void LiveRows::solve() {
   }
 }
 
+std::vector<std::uint32_t> LiveRows::live_at_begin(Bank bank, std::uint32_t rows) const {
+  const std::size_t begin = flow_.block_of(flow_.program().functions.front().entry) * words_;
+  std::vector<std::uint32_t> live;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const std::uint32_t number = flow_.register_at(bank, row);
+    if (number == ptx::kNone) continue;
+    if (bit(live_at_begin_, begin, number) || bit(read_by_others_, 0, number)) live.push_back(row);
+  }
+  return live;
+}
+
 bool LiveRows::is_live(std::uint32_t pc, const Ref& ref) const {
   if (!is_known_ || pc >= flow_.program().code.size()) return true;
   return is_live(pc, flow_.register_of(pc, ref));

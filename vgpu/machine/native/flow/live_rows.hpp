@@ -27,6 +27,9 @@ class LiveRows {
   [[nodiscard]] const RegisterFlow& flow() const { return flow_; }
   // Returns whether the initial value of any register may be read.
   [[nodiscard]] bool is_any_live_at_begin() const { return any_at_begin_; }
+  // Returns the rows of a bank whose initial values may be read, if is_known().
+  //   rows: of the bank
+  [[nodiscard]] std::vector<std::uint32_t> live_at_begin(Bank bank, std::uint32_t rows) const;
 
  private:
   [[nodiscard]] bool is_live(std::uint32_t pc, std::uint32_t number) const;
