@@ -37,7 +37,9 @@
 #include "bench/kernels/half_product.hpp"
 #include "bench/kernels/histogram.hpp"
 #include "bench/kernels/matrix_rates.hpp"
+#include "bench/kernels/tables.hpp"
 #include "bench/kernels/tree_reduction.hpp"
+#include "bench/kernels/warp_ranks.hpp"
 #include "harness/input/json.hpp"
 #include "harness/pair/device.hpp"
 #include "harness/pair/registry.hpp"
@@ -60,7 +62,7 @@ struct BenchKernel {
 
 constexpr std::uint64_t kMatrixProducts = std::uint64_t{bench::kRateWarps} * bench::kRateRounds;
 
-constexpr std::array<BenchKernel, 16> kKernels{{
+constexpr std::array<BenchKernel, 19> kKernels{{
     {"block_scan", bench::block_scan, kElements},
     {"block_scan_fenced", bench::block_scan_fenced, kElements},
     {"histogram", bench::histogram, bench::kBins},
@@ -72,6 +74,9 @@ constexpr std::array<BenchKernel, 16> kKernels{{
     {"stencil", bench::stencil, kElements},
     {"bodies", bench::bodies, bench::kBodies},
     {"byte_filter", bench::byte_filter, kElements},
+    {"warp_ranks", bench::warp_ranks, kElements},
+    {"gather", bench::gather, kElements},
+    {"constant_table", bench::constant_table, kElements},
     {"matrix_f16", bench::matrix_rate_f16, bench::kRateOut, kMatrixProducts * 16 * 8 * 16},
     {"matrix_tf32", bench::matrix_rate_tf32, bench::kRateOut, kMatrixProducts * 16 * 8 * 8},
     {"matrix_s8", bench::matrix_rate_s8, bench::kRateOut, kMatrixProducts * 16 * 8 * 32},

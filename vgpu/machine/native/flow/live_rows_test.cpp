@@ -24,7 +24,10 @@ Program program_of(const std::string& body, const std::string& functions = "") {
 
 bool any_at_begin(const std::string& body) {
   const Program program = program_of(body);
-  return LiveRows(program).is_any_live_at_begin();
+  const LiveRows live(program);
+  EXPECT_EQ(live.is_any_live_at_begin(),
+            !live.live_at_begin(Bank::word, program.words_max).empty());
+  return live.is_any_live_at_begin();
 }
 
 // Returns one letter for each instruction of `body` that writes a 32-bit register, in order: 'r' if
@@ -122,6 +125,14 @@ TEST(LiveRows, NothingIsReadOfAKernelsBeginningThatIsWrittenFirst) {
                    "setp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\n"));
   EXPECT_TRUE(any_at_begin("st.shared.u32 [s], %r1;\nmov.u32 %r1, 1;\n"));
   EXPECT_TRUE(any_at_begin("L:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\n"));
+}
+
+TEST(LiveRows, TheRowsOfTheBeginningAreListed) {
+  const Program program = program_of(
+      "mov.u32 %r1, 1;\nadd.u32 %r2, %r1, %r3;\nst.shared.u32 [s], %r2;\nmov.u32 %r3, 2;\n");
+  const std::uint32_t third = destinations_of(program, program.code[3])[0].offset / kWordRowBytes;
+  EXPECT_EQ(LiveRows(program).live_at_begin(Bank::word, program.words_max),
+            std::vector<std::uint32_t>{third});
 }
 
 TEST(LiveRows, WhatIsWrittenOnOneWayOrUnderAGuardMayBeReadOfTheBeginning) {
