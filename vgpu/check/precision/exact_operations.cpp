@@ -98,4 +98,18 @@ bool is_whole_making(double constant, ptx::Type type) {
   return least != 0 && constant >= least && constant <= least + 128;
 }
 
+std::optional<int> scale_of_bits(const ShadowOperation& operation, double before, double after,
+                                 std::uint64_t added) {
+  constexpr int kFractionBits = 23;
+  const bool adds = operation.opcode == Opcode::add_, subtracts = operation.opcode == Opcode::sub_;
+  const auto word = static_cast<std::int32_t>(added);
+  if ((!adds && !subtracts) || ptx::bytes_of(operation.type) != 4 ||
+      (word & ((1 << kFractionBits) - 1)) != 0) {
+    return std::nullopt;
+  }
+  const int scale = (subtracts ? -1 : 1) * (word >> kFractionBits);
+  const bool is_scaled = before != 0 && std::isfinite(after) && std::ldexp(before, scale) == after;
+  return is_scaled ? std::optional(scale) : std::nullopt;
+}
+
 }  // namespace warpcheck::vgpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 
 #include "vgpu/check/precision/double_double.hpp"
@@ -32,5 +33,13 @@ bool rounds_to_whole(const ShadowOperation& operation);
 // large that the sum has no fraction: 1.5 * 2^23 or 1.5 * 2^52, and up to 128 more.  expf() of the
 // toolkit does so.
 bool is_whole_making(double constant, ptx::Type type);
+
+// The exponent of a float is changed by integers that are added to its bits, as inside logf() of
+// the toolkit.  Returns by which power of two that scales the float; nothing: it does something
+// else.
+//   before, after: the float whose bits are the first operand, and that of the result
+//   added: the bits of the second operand
+std::optional<int> scale_of_bits(const ShadowOperation& operation, double before, double after,
+                                 std::uint64_t added);
 
 }  // namespace warpcheck::vgpu

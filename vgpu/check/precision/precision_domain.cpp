@@ -112,12 +112,28 @@ std::uint32_t PrecisionDomain::site_of(const ShadowStep& step) {
   return number;
 }
 
+// Bits of a float whose exponent an integer has changed.
+std::optional<Value> PrecisionDomain::of_exponent(const ShadowOperation& operation,
+                                                  std::span<const ShadowOperand<Value>> operands,
+                                                  const std::uint64_t* result_bits) {
+  const bool is_float = operands[0].value.type == Type::f32 && !operands[0].is_plain;
+  if (!is_float || operands.size() != 2 || result_bits == nullptr) return std::nullopt;
+  const std::optional<int> scale =
+      scale_of_bits(operation, float_of_bits(operands[0].bits, Type::f32),
+                    float_of_bits(*result_bits, Type::f32), operands[1].bits);
+  if (!scale) return std::nullopt;
+  Value value = operands[0].value;
+  value.exact = {std::ldexp(value.exact.hi, *scale), std::ldexp(value.exact.lo, *scale)};
+  return value;
+}
+
 std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
                                             const ShadowOperation& operation,
                                             std::span<const ShadowOperand<Value>> operands,
                                             const std::uint64_t* result_bits) {
-  if (float_format_of(operation.result) == FloatFormat::none || operands.empty()) {
-    return std::nullopt;
+  if (operands.empty()) return std::nullopt;
+  if (float_format_of(operation.result) == FloatFormat::none) {
+    return of_exponent(operation, operands, result_bits);
   }
   const Opcode opcode = operation.opcode;
   if (opcode == Opcode::min_ || opcode == Opcode::max_) {

@@ -65,6 +65,9 @@ class PrecisionDomain {
   [[nodiscard]] const std::vector<PrecisionSite>& sites() const { return sites_; }
 
  private:
+  static std::optional<Value> of_exponent(const ShadowOperation& operation,
+                                          std::span<const ShadowOperand<Value>> operands,
+                                          const std::uint64_t* result_bits);
   std::uint32_t site_of(const ShadowStep& step);
   [[nodiscard]] AccessSide side_of(const ShadowStep& step) const {
     return reporter_->side("compute", *step.program, step.pc, thread_of(step.place, step.lane));

@@ -90,6 +90,27 @@ std::uint32_t RoundingDomain::site_of(const ShadowStep& step) {
   return number;
 }
 
+// logf() of the toolkit subtracts a constant from the bits of a float, takes the exponent of that,
+// a whole number that counts as exact, and takes it from the float.
+std::optional<RoundingDomain::Value> RoundingDomain::of_exponent(const ShadowOperation& operation,
+                                                                 std::span<const Operand> operands,
+                                                                 const std::uint64_t* result) {
+  const Operand &number = operands[0], &added = operands[1];
+  const bool is_float = number.value.type == Type::f32 && !is_settled(number);
+  if (!is_float || !is_settled(added) || result == nullptr) return std::nullopt;
+  const std::optional<int> scale = scale_of_bits(operation, float_of_bits(number.bits, Type::f32),
+                                                 float_of_bits(*result, Type::f32), added.bits);
+  if (scale) {
+    Value value = number.value;
+    value.exact = {std::ldexp(value.exact.hi, *scale), std::ldexp(value.exact.lo, *scale)};
+    value.bound = std::ldexp(value.bound, *scale);
+    return value;
+  }
+  const bool is_sum = operation.opcode == Opcode::add_ || operation.opcode == Opcode::sub_;
+  if (!is_sum || !added.is_plain) return std::nullopt;
+  return Value{.type = operation.result};
+}
+
 // Bits that are the exact value have exact results.  Of others only the sign is taken off or
 // changed, as compilers do.
 std::optional<RoundingDomain::Value> RoundingDomain::of_bits(const ShadowOperation& operation,
@@ -101,6 +122,7 @@ std::optional<RoundingDomain::Value> RoundingDomain::of_bits(const ShadowOperati
   }
   if (operation.opcode == Opcode::cvt_) return Value{.type = operation.result};
   if (operands.size() != 2) return std::nullopt;
+  if (auto scaled = of_exponent(operation, operands, result)) return scaled;
   const Operand &number = operands[operands[0].is_plain ? 1 : 0],
                 &mask = operands[operands[0].is_plain ? 0 : 1];
   const std::uint64_t sign = std::uint64_t{1} << (8 * ptx::bytes_of(operation.type) - 1);

@@ -63,6 +63,9 @@ class RoundingDomain {
   static std::optional<Value> of_bits(const ShadowOperation& operation,
                                       std::span<const Operand> operands,
                                       const std::uint64_t* result);
+  static std::optional<Value> of_exponent(const ShadowOperation& operation,
+                                          std::span<const Operand> operands,
+                                          const std::uint64_t* result);
   static std::optional<Value> extremum(const ShadowOperation& operation,
                                        std::span<const Operand> operands, const Numbers& in,
                                        const std::uint64_t* result);

@@ -36,8 +36,14 @@ std::uint32_t ShadowPlane<Domain>::move_bits(std::uint32_t lanes) {
     }
     const ShadowHalves halves = shadow_halves_of(instr, operands);
     bool is_moved = halves.is_known;
-    for (unsigned half = 0; half < bytes / 2; ++half)
-      is_moved = is_moved && halves.halves[half].kind != ShadowHalf::Kind::mixed;
+    for (unsigned half = 0; half < bytes / 2; ++half) {
+      const ShadowHalf& from = halves.halves[half];
+      is_moved = is_moved && from.kind != ShadowHalf::Kind::mixed;
+      // A conversion of an integer is the domain's.
+      const bool is_part = from.kind == ShadowHalf::Kind::moved &&
+                           sources.cell(4u * from.operand + from.half).bytes > 2;
+      if (instr.opcode == ptx::Opcode::cvt_ && is_part) is_moved = false;
+    }
     if (!is_moved) return;
     moved |= 1u << lane;
     const std::uint64_t first = current_.frame.byte_of(to, lane) / 2;

@@ -98,9 +98,10 @@ template <class Domain>
 void ShadowPlane<Domain>::gather_lane(const ShadowRule& rule, unsigned lane,
                                       std::uint32_t element) {
   for (std::size_t i = 0; i < rule.sources; ++i) {
-    const Ref& ref = (*current_.instr)[kComputeSources[i]];
+    const Ref& ref = (*current_.instr)[kComputeSources[rule.packs ? 1 - element : i]];
     const ptx::Type type = rule.types[i];
-    const std::uint32_t bytes = std::max(ptx::bytes_of(type), 1u), from = element * bytes;
+    const std::uint32_t bytes = std::max(ptx::bytes_of(type), 1u),
+                        from = rule.packs ? 0 : element * bytes;
     Operand& operand = current_.operands[lane][element][i];
     operand = {};
     if (ref.bank == Bank::predicate || bytes > 8) continue;

@@ -23,7 +23,7 @@ class ShadowPlaneTest : public testing::Test {
   // bytes for each thread.
   void run(const std::string& body, std::uint32_t width = 4, std::uint32_t threads = 32) {
     const std::string text =
-        ".version 8.6\n.target sm_90\n.address_size 64\n"
+        ".version 8.6\n.target sm_90\n.address_size 64\n" + functions_ +
         ".visible .entry k(.param .u64 p, .param .u64 q)\n{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n"
         ".reg .b32 %r<40>;\n.reg .f32 %f<40>;\n.reg .b64 %rd<20>;\n.shared .align 8 .b8 s[1024];\n"
         ".local .align 8 .b8 l[64];\n"
@@ -70,6 +70,7 @@ class ShadowPlaneTest : public testing::Test {
   }
   static std::string all(char state) { return std::string(32, state); }
 
+  std::string functions_;  // of the program, before its kernel
   TwinDomain domain_;
   ShadowPlane<TwinDomain> plane_{domain_};
   DeviceMemory memory_;
@@ -157,6 +158,52 @@ TEST_F(ShadowPlaneTest, InstructionsOnBitsMoveHalves) {
   EXPECT_EQ(states(0, 2), all('v'));
   EXPECT_EQ(states(2, 2), all('v'));
   EXPECT_EQ(states(4, 2), all('p'));
+  EXPECT_EQ(states(6, 2), all('v'));
+}
+
+// Parameters of functions are moved by insertions of bits.
+TEST_F(ShadowPlaneTest, InsertionsMoveHalves) {
+  run("ld.global.b32 %r2, [%rd3];\nmov.u32 %r3, 7;\nbfi.b32 %r3, %r2, %r3, 0, 16;\n"
+      "st.global.b32 [%rd4], %r3;\nbfi.b32 %r3, %r2, %r3, 16, 16;\nst.global.b32 [%rd4+4], %r3;",
+      2);
+  EXPECT_EQ(states(0, 2), all('v'));
+  EXPECT_EQ(states(2, 2), all('p'));
+  EXPECT_EQ(states(4, 2), all('v'));
+  EXPECT_EQ(states(6, 2), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, AHalfPassesThroughAWord) {
+  run("ld.global.u16 %h1, [%rd3];\ncvt.u32.u16 %r2, %h1;\ncvt.u16.u32 %h2, %r2;\n"
+      "st.global.u16 [%rd4], %h2;",
+      2);
+  EXPECT_EQ(states(0, 2), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, AnIntegerThatIsNarrowedIsTheDomains) {
+  run("ld.global.u32 %r2, [%rd3];\ncvt.u16.u32 %h2, %r2;\nst.global.u16 [%rd4], %h2;");
+  EXPECT_EQ(states(0, 2), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, HalvesPassThroughCallsAndLocalMemory) {
+  functions_ =
+      ".func (.param .align 2 .b8 r[2]) f(.param .align 2 .b8 x[2])\n{\n.reg .b16 %h<4>;\n"
+      ".local .align 2 .b8 l[4];\n.reg .b64 %rd<3>;\nmov.u64 %rd1, l;\ncvta.local.u64 %rd2, %rd1;\n"
+      "ld.param.u16 %h1, [x];\nst.u16 [%rd2+2], %h1;\nld.u16 %h2, [%rd2+2];\n"
+      "st.param.b16 [r+0], %h2;\nret;\n}\n";
+  run("ld.global.u16 %h1, [%rd3];\n{\n.param .align 2 .b8 p0[2];\nst.param.b16 [p0+0], %h1;\n"
+      ".param .align 2 .b8 r0[2];\ncall.uni (r0), f, (p0);\nld.param.b16 %h2, [r0+0];\n}\n"
+      "st.global.u16 [%rd4], %h2;",
+      2);
+  EXPECT_EQ(states(0, 2), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, AConversionOfTwoValuesHasTwoValues) {
+  run("ld.global.v2.f32 {%f1, %f2}, [%rd3];\ncvt.rn.f16x2.f32 %r2, %f1, %f2;\n"
+      "st.global.b32 [%rd4], %r2;\nmov.f32 %f3, 0f3F800000;\n"
+      "cvt.rn.bf16x2.f32 %r3, %f1, %f3;\nst.global.b32 [%rd4+4], %r3;");
+  EXPECT_EQ(states(0, 2), all('v'));
+  EXPECT_EQ(states(2, 2), all('v'));
+  EXPECT_EQ(states(4, 2), all('v'));
   EXPECT_EQ(states(6, 2), all('v'));
 }
 

@@ -20,6 +20,14 @@ Type twice_as_wide(Type type) {
   }
 }
 
+// Returns whether a conversion widens or narrows words of 16 bits, which may be halves.
+bool moves_a_half(const ptx::Modifiers& m) {
+  const auto is_integer = [](Type type) {
+    return type == Type::u16 || type == Type::s16 || type == Type::u32 || type == Type::s32;
+  };
+  return is_integer(m.type) && is_integer(m.source_type) && m.type != m.source_type && !m.sat;
+}
+
 Kind kind_of(const Instr& instr) {
   switch (instr.opcode) {
     case Opcode::mov_:
@@ -44,6 +52,7 @@ Kind kind_of(const Instr& instr) {
     case Opcode::bfe_:
     case Opcode::bfi_:
     case Opcode::szext_: return Kind::bits;
+    case Opcode::cvt_: return moves_a_half(instr.modifiers) ? Kind::bits : Kind::calculate;
     case Opcode::set_:
     case Opcode::slct_: return Kind::unknown;
     default: return Kind::calculate;
@@ -64,10 +73,15 @@ void set_types(const Instr& instr, ShadowRule& rule) {
   const bool has_amount = instr.opcode == Opcode::shl_ || instr.opcode == Opcode::shr_;
   if (has_amount) rule.types[1] = Type::u32;
   rule.elements = ptx::half_bytes_of(m.type) != 0 ? 2 : 1;
-  // A conversion packs two values; other operations with two types mix widths.
-  const bool packs_two = converts && (rule.elements == 2 || rule.sources != 1);
-  const bool carries = m.carry_out || instr[CarryOperand::carry_in].bank != Bank::none;
-  if (packs_two || is_mixed || carries) rule.kind = Kind::unknown;
+  rule.packs = converts && rule.elements == 2 && rule.sources == 2 && !m.relu;
+  if (rule.packs) rule.sources = 1;
+  // Other conversions of two values have elements of one byte; other operations with two types mix
+  // widths.
+  const bool packs_otherwise = converts && !rule.packs && (rule.elements == 2 || rule.sources != 1);
+  // The last source of bfi has the place of a carry.
+  const bool carries = m.carry_out || (instr.opcode != Opcode::bfi_ &&
+                                       instr[CarryOperand::carry_in].bank != Bank::none);
+  if (packs_otherwise || is_mixed || carries) rule.kind = Kind::unknown;
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ struct ShadowRule {
   std::uint8_t sources = 0;          // operands a, b, c, f that are there
   std::array<ptx::Type, 4> types{};  // of each source's elements
   ShadowOperation operation{};       // calculate, compare, bits
+  // Element 0 is calculated from b, and element 1 from a: cvt.rn.f16x2.f32 d, a, b.
+  bool packs = false;
 };
 
 // Returns the type of one element of a packed type.
