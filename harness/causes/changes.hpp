@@ -6,12 +6,17 @@
 #include <vector>
 
 #include "harness/causes/code_places.hpp"
+#include "vgpu/cudart/device/suppositions.hpp"
 
 namespace warpcheck {
 
 struct Change {
-  ptx::Edits edits;
+  ptx::Edits edits;  // none: of host code
   std::string text;  // "__syncthreads() before scan.cu:14"
+  // Index of the finding for which it was made; kNoFinding: for a wrong result.
+  std::size_t finding = kNoFinding;
+  cudart::Suppositions supposed{};
+  static constexpr std::size_t kNoFinding = static_cast<std::size_t>(-1);
 };
 
 // For the findings of severity error, the changes that are preferred first, each once.
@@ -40,6 +45,9 @@ struct Change {
 // Shared variables that are zero when the kernel begins.
 [[nodiscard]] std::vector<Change> value_changes(const vgpu::Finding& finding,
                                                 const std::vector<CodeSite>& sites);
+// What host code would do: an order of streams, a fill of fresh memory.
+[[nodiscard]] std::vector<Change> host_changes(const vgpu::Finding& finding,
+                                               bool results_are_known);
 // Barriers that are left out, or stand elsewhere.
 [[nodiscard]] std::vector<Change> barrier_moves(const std::vector<CodeSite>& sites);
 

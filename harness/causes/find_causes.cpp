@@ -9,21 +9,33 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "harness/causes/changes.hpp"
 #include "harness/input/json.hpp"
+#include "harness/search/search.hpp"
 #include "harness/trial/trial.hpp"
 #include "harness/trial/watched_engine.hpp"
-#include "harness/trial/watched_run.hpp"
-#include "vgpu/schedule/replay.hpp"
-#include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck {
 namespace {
 
-// How many schedules of a search a change has to help under, besides that of the case.
-constexpr std::uint64_t kSchedules = 8;
+// The schedules under which a change has to help besides that of the case.
+constexpr std::array<std::pair<const char*, std::uint64_t>, 8> kSchedules{{{"default", 0},
+                                                                           {"random", 1},
+                                                                           {"round_robin", 2},
+                                                                           {"weak_memory", 3},
+                                                                           {"pct", 4},
+                                                                           {"random", 5},
+                                                                           {"weak_memory", 6},
+                                                                           {"weak_memory", 7}}};
+constexpr std::uint64_t kSeed = 1;
+// More of weak memory, if the case shows on it alone.
+constexpr std::uint64_t kWeakSeed = 8, kWeakSeeds = 200;
+// Trials of the pair, with which the change has to help where they launch the changed code: sizes
+// that are drawn early, so that they are not large.
+constexpr std::array<std::uint64_t, 6> kDrawn{2, 5, 9, 14, 20, 27};
 
 // The kernels of a case, in the order of their first launches.
 class Launches final : public vgpu::Observer {
@@ -110,23 +122,30 @@ class Experiment {
     plain.settings = settings;
     TrialRunner runner(engine);
     pay(runner.run(plain).steps);
-    for (const LaunchedKernel& kernel : kernels_.kernels()) code_ += kernel.program->code.size();
+    for (const LaunchedKernel& kernel : kernels_.kernels())
+      text_bytes_ = std::max<std::uint64_t>(text_bytes_, kernel.program->ptx.size());
   }
+
+  // Of the case with a change: far more than it takes, and few where threads wait for ever.
+  [[nodiscard]] std::uint64_t steps_max() const { return 4 * verdict_.steps + 5'000; }
 
   void pay(std::uint64_t steps) { budget_ -= std::min(budget_, steps); }
 
   // Empty: it could not be run.
-  std::optional<Verdict> try_case(const Change& change,
-                                  std::variant<vgpu::Schedule, StrategyChoice> schedule) {
-    Case tried = case_;
+  std::optional<Verdict> try_case(const Change& change, const Case& of,
+                                  std::variant<vgpu::Schedule, StrategyChoice> schedule,
+                                  std::uint64_t steps_max = vgpu::kNoLimit) {
+    Case tried = of;
     tried.schedule = std::move(schedule);
-    tried.settings.edits = std::make_shared<const ptx::Edits>(change.edits);
-    tried.settings.limits.steps_max =
-        std::min({tried.settings.limits.steps_max, 8 * verdict_.steps + 20'000, budget_});
+    const bool is_of_host = change.edits.empty();
+    if (!is_of_host) tried.settings.edits = std::make_shared<const ptx::Edits>(change.edits);
+    tried.settings.limits.steps_max = std::min({of.settings.limits.steps_max, steps_max, budget_});
     TrialRunner runner(engine_);
+    const cudart::Suppositions before = std::exchange(cudart::suppositions(), change.supposed);
     Verdict verdict = runner.run(tried);
+    cudart::suppositions() = before;
     pay(std::max<std::uint64_t>(verdict.steps, 1) * runner.trials());
-    const bool changed = verdict.edited_places != 0;
+    const bool changed = is_of_host || verdict.edited_places != 0;
     if (!verdict.refusals.empty() || !changed) return std::nullopt;
     return verdict;
   }
@@ -134,9 +153,9 @@ class Experiment {
   // Indices of findings; none if others appear.
   std::vector<std::size_t> vanished_with(const Change& change) {
     ++causes_.tried;
-    pay(code_ * kStepsOfInstruction);
+    if (!change.edits.empty()) pay(text_bytes_ / kBytesOfStep);
     if (budget_ == 0) return {};
-    const std::optional<Verdict> verdict = try_case(change, verdict_.schedule);
+    const std::optional<Verdict> verdict = try_case(change, case_, verdict_.schedule, steps_max());
     if (!verdict) return {};
     const std::set<std::string> left = keys_of(*verdict);
     if (brings_others(*verdict)) return {};
@@ -161,16 +180,67 @@ class Experiment {
     const auto removed = std::ranges::find(helpful_, &change, &Helpful::change);
     std::set<std::string> keys;
     for (const std::size_t i : removed->findings) keys.insert(key_of(verdict_.findings[i]));
-    for (std::uint64_t turn = 0; turn < kSchedules; ++turn) {
+    const auto shows = [&](const Verdict& verdict) {
+      return std::ranges::any_of(verdict.findings, [&](const vgpu::Finding& finding) {
+        return keys.contains(key_of(finding));
+      });
+    };
+    const auto helps_under = [&](const char* name, std::uint64_t seed) {
       if (budget_ == 0) return false;
-      const std::string name(vgpu::searched_strategy(turn).name);
-      const std::optional<Verdict> verdict = try_case(change, StrategyChoice{name, turn});
-      if (!verdict || brings_others(*verdict)) return false;
-      for (const vgpu::Finding& finding : verdict->findings) {
-        if (keys.contains(key_of(finding))) return false;
-      }
+      const std::optional<Verdict> verdict =
+          try_case(change, case_, StrategyChoice{name, seed}, steps_max());
+      return verdict && !brings_others(*verdict) && !shows(*verdict);
+    };
+    for (const auto& [name, seed] : kSchedules) {
+      if (!helps_under(name, seed)) return false;
+    }
+    for (std::uint64_t i = 0; is_of_weak_memory() && i < kWeakSeeds; ++i) {
+      if (!helps_under("weak_memory", kWeakSeed + i)) return false;
+    }
+    for (const Drawn& drawn : drawn_cases()) {
+      if (budget_ == 0) break;
+      const std::optional<Verdict> verdict = try_case(change, drawn.a_case, drawn.a_case.schedule);
+      if (!verdict) continue;
+      const bool is_worse = std::ranges::any_of(verdict->findings, [&](const auto& finding) {
+        const std::string key = key_of(finding);
+        const bool is_removed = keys.contains(key) && !is_of_results(finding);
+        const bool is_new = finding.severity == vgpu::Severity::error && !drawn.keys.contains(key);
+        return is_removed || is_new;
+      });
+      if (is_worse) return false;
     }
     return true;
+  }
+
+  [[nodiscard]] bool is_of_weak_memory() const {
+    return std::ranges::any_of(verdict_.schedule.decisions, [](const vgpu::Decision& decision) {
+      return decision.point == vgpu::Decision::Point::past;
+    });
+  }
+
+  // A trial of the pair, and what it shows without a change.
+  struct Drawn {
+    Case a_case;
+    std::set<std::string> keys;
+  };
+
+  const std::vector<Drawn>& drawn_cases() {
+    if (has_drawn_) return drawn_;
+    has_drawn_ = true;
+    for (const std::uint64_t trial : kDrawn) {
+      try {
+        Case drawn = nth_case(*case_.pair, case_.property, case_.settings, kSeed, trial);
+        drawn.settings.limits.steps_max = std::min(drawn.settings.limits.steps_max, budget_);
+        TrialRunner runner(engine_);
+        const Verdict verdict = runner.run(drawn);
+        pay(verdict.steps * runner.trials());
+        if (budget_ == 0) break;
+        if (verdict.refusals.empty()) drawn_.push_back({std::move(drawn), keys_of(verdict)});
+      } catch (const DomainError&) {
+        break;
+      }
+    }
+    return drawn_;
   }
 
   // Of those that are left, each time the change with which most findings vanish.
@@ -201,7 +271,8 @@ class Experiment {
     HelpfulChange change{helpful.change->text, helpful.findings};
     const auto is_later = [&](std::size_t i) {
       const vgpu::Finding& finding = verdict_.findings[i];
-      return std::pair(finding.severity == vgpu::Severity::note, is_of_results(finding));
+      return std::tuple(i != helpful.change->finding, finding.severity == vgpu::Severity::note,
+                        is_of_results(finding));
     };
     std::ranges::stable_sort(change.findings, {}, is_later);
     causes_.found.push_back(std::move(change));
@@ -212,8 +283,10 @@ class Experiment {
   Engine& engine_;
   std::set<std::string> keys_;
   Launches kernels_;
-  std::uint64_t budget_ = 0, code_ = 0;
+  std::uint64_t budget_ = 0, text_bytes_ = 0;
   std::vector<Helpful> helpful_;
+  std::vector<Drawn> drawn_;
+  bool has_drawn_ = false;
   Causes causes_;
 };
 

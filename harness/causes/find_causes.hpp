@@ -4,7 +4,8 @@
 // it, while no others appear, have the lack of that change as their cause (delta debugging of the
 // program: Zeller, 2002; counterfactuals: Lewis, 1973).
 //
-// A change counts only if the findings are gone under other schedules, too.  Of several that help,
+// A change counts only if the findings are gone under other schedules and in some trials of the
+// pair, too.  Of several that help,
 // the one counts with which most findings vanish; of those the one that is preferred, which is the
 // narrowest order that is near the accesses (changes.hpp).
 //
@@ -21,9 +22,9 @@
 
 namespace warpcheck {
 
-// Warp instructions and, for each changed program, kStepsOfInstruction for each of its
-// instructions, which stands for the time that its decoding takes.
-inline constexpr std::uint64_t kStepsAlways = 400'000, kStepsOfInstruction = 4;
+// Warp instructions, and one more for each kBytesOfStep bytes of PTX that is parsed and decoded
+// with a change.
+inline constexpr std::uint64_t kStepsAlways = 2'000'000, kBytesOfStep = 4;
 inline constexpr std::uint32_t kChangesMax = 96;
 
 // Sets `report.causes` for a report of the virtual GPU.  The experiments run in a process of their

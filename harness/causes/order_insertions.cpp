@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "harness/causes/changes.hpp"
-#include "harness/orders/mutants.hpp"
 #include "harness/orders/order_changes.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -131,17 +130,45 @@ void widen_scopes(const std::vector<LaunchedKernel>& kernels, bool of_system,
   if (count > 1) changes.push_back(std::move(all));
 }
 
-// The barrier objects that the function names, each once.
+// The name of a variable of the function; empty: it is not one.
+std::string local_variable(const ptx::Function& function, const ptx::VariableRef& variable) {
+  const bool is_local =
+      variable.scope == ptx::VariableRef::Scope::local && variable.index < function.locals.size();
+  return is_local ? function.locals[variable.index].name : "";
+}
+
+// The variable whose address the register holds everywhere; empty: not known.
+std::string variable_in(const ptx::Function& function, std::uint32_t reg) {
+  std::string found;
+  for (const ptx::Instruction& instruction : function.body) {
+    const auto& operands = instruction.operands;
+    const bool writes = !operands.empty() && operands[0].kind == ptx::Operand::Kind::reg &&
+                        operands[0].index == reg && instruction.opcode != Opcode::st_;
+    if (!writes) continue;
+    if (instruction.opcode != Opcode::mov_ || !found.empty() || operands.size() != 2 ||
+        operands[1].kind != ptx::Operand::Kind::variable || operands[1].offset != 0)
+      return "";
+    found = local_variable(function, operands[1].variable);
+  }
+  return found;
+}
+
+// The barrier objects that the function names, each once: what comes between brackets.  A register
+// with the address of a variable may be written in a branch, so the variable is named.
 std::vector<std::string> barrier_objects(const ptx::Function& function) {
   std::vector<std::string> objects;
   for (const ptx::Instruction& instruction : function.body) {
     if (instruction.opcode != Opcode::mbarrier_) continue;
-    const std::optional<std::string> statement = statement_of(function, instruction);
-    if (!statement) continue;
-    const std::size_t open = statement->find('['), close = statement->find(']');
-    if (open == std::string::npos || close == std::string::npos) continue;
-    std::string object = statement->substr(open, close - open + 1);
-    if (std::ranges::find(objects, object) == objects.end()) objects.push_back(std::move(object));
+    for (const ptx::Operand& operand : instruction.operands) {
+      if (operand.kind != ptx::Operand::Kind::address) continue;
+      std::string object = operand.index == ptx::kNone ? local_variable(function, operand.variable)
+                                                       : variable_in(function, operand.index);
+      if (object.empty() && operand.index != ptx::kNone)
+        object = function.registers[operand.index].name;
+      if (object.empty()) continue;
+      object += fmt::format("{:+}", operand.offset);
+      if (std::ranges::find(objects, object) == objects.end()) objects.push_back(std::move(object));
+    }
   }
   return objects;
 }
@@ -151,7 +178,7 @@ void add_phase_waits(const std::vector<CodeSite>& part, std::vector<Change>& cha
   for (const std::string& object : barrier_objects(part.front().text())) {
     for (const int parity : {0, 1}) {
       const Inserted wait{fmt::format("{{ .reg .pred %phase_done; Wait_for_phase: "
-                                      "mbarrier.try_wait.parity.shared.b64 %phase_done, {}, {}; "
+                                      "mbarrier.try_wait.parity.shared.b64 %phase_done, [{}], {}; "
                                       "@!%phase_done bra Wait_for_phase; }}",
                                       object, parity),
                           fmt::format("a wait for the phase of parity {}", parity)};
@@ -203,18 +230,32 @@ bool communicates(const ptx::Instruction& instruction) {
 std::vector<Change> handover_changes(const std::vector<LaunchedKernel>& kernels, bool of_system) {
   std::vector<Change> changes;
   widen_scopes(kernels, of_system, changes);
+  // Of the copies that the compiler makes of a line, the first one, and the last one behind it.
   std::vector<CodeGap> gaps;
+  const auto add = [&](const CodeSite& site, EditKind kind, std::string text) {
+    const auto known = std::ranges::find_if(gaps, [&](const CodeGap& gap) {
+      return gap.text == text && gap.site.kernel == site.kernel &&
+             gap.site.function == site.function;
+    });
+    if (known == gaps.end()) {
+      gaps.push_back({site, kind, std::move(text)});
+    } else if (kind == EditKind::insert_after) {
+      known->site = site;
+    }
+  };
   for_each_instruction(kernels, [&](const CodeSite& site) {
     if (!communicates(site.instruction())) return;
     const std::string line = line_text(site);
     if (line.empty()) return;
-    gaps.push_back({site, EditKind::insert_before, "before " + line});
+    add(site, EditKind::insert_before, "before " + line);
     if (site.instruction().opcode != Opcode::st_)
-      gaps.push_back({site, EditKind::insert_after, "after " + line});
+      add(site, EditKind::insert_after, "after " + line);
   });
   if (gaps.size() > kGapsOfPairs) gaps.resize(kGapsOfPairs);
   const Inserted fence = fence_of(of_system);
   insert_at(gaps, fence, changes);
+  const auto line_of = [](const CodeGap& gap) { return gap.site.instruction().location.line; };
+  std::ranges::stable_sort(gaps, {}, line_of);
   for (std::size_t a = 0; a < gaps.size(); ++a) {
     for (std::size_t b = a + 1; b < gaps.size(); ++b) {
       changes.push_back({{edit_at(gaps[a].site, gaps[a].kind, fence.ptx),
@@ -233,10 +274,11 @@ std::vector<Change> order_changes_for(const vgpu::Finding& race, const std::vect
     case Lack::grid_wait: add_grid_waits(sites, changes); return changes;
     case Lack::phase_wait:
       for (const auto& part : by_function(sites)) add_phase_waits(part, changes);
-      break;
+      return changes;
     case Lack::copy_wait:
     case Lack::copy_handover:
       for (const auto& part : by_function(sites)) {
+        if (race.lack == Lack::copy_handover) insert_at(gaps_around(part), kBlockBarrier, changes);
         insert_at(gaps_around(part), kCopyWait, changes);
         insert_at(gaps_around(part), kCopyWaitAll, changes);
       }

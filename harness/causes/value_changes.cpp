@@ -75,7 +75,7 @@ std::optional<Update> update_of(const ptx::Function& function, std::uint32_t sto
   const ptx::Instruction& stored = function.body[store];
   if (!is_plain(stored, Opcode::st_) || !is_register(stored.operands[1])) return std::nullopt;
   constexpr std::uint32_t kFar = 24;
-  Update update{0, ptx::kNone, store};
+  Update update{ptx::kNone, ptx::kNone, store};
   for (std::uint32_t at = store; at-- > 0 && store - at < kFar;) {
     const ptx::Instruction& there = function.body[at];
     if (update.operation == ptx::kNone) {
@@ -94,15 +94,15 @@ std::optional<Update> update_of(const ptx::Function& function, std::uint32_t sto
       return is_register(source) && source.index == loaded;
     });
     if (!is_used || there.modifiers.space != stored.modifiers.space) continue;
-    // In unoptimised code the two addresses are in registers of their own; if they are not the
-    // same, results are wrong.
-    if (is_same_address(there.operands[1], stored.operands[0]) ||
-        there.location.line == stored.location.line) {
+    if (is_same_address(there.operands[1], stored.operands[0])) {
       update.load = at;
       return update;
     }
+    // In unoptimised code the two addresses are in registers of their own; if they are not the
+    // same, results are wrong.
+    if (update.load == ptx::kNone && there.location.line == stored.location.line) update.load = at;
   }
-  return std::nullopt;
+  return update.load == ptx::kNone ? std::nullopt : std::optional(update);
 }
 
 std::optional<std::string> with_mnemonic(const ptx::Function& function,

@@ -83,6 +83,7 @@ __global__ void tree_without_barrier(const int* in, int* out, int n) {
 __global__ void broadcast(const int* in, int* out, int) {
   __shared__ int first;
   if (thread() == 0) first = in[0];  //@
+  asm volatile("" ::: "memory");     // else the compiler hands the value on in a register
   out[thread()] = first;             //@
 }
 
@@ -232,16 +233,16 @@ __global__ void release_of_block_scope(const int* in, int* out, int n) {
   if (thread() != 0) return;
   if (blockIdx.x == 0) {
 #pragma unroll 1
-    for (int i = 0; i < n; ++i) message.data[i] = in[i];  //@
-    asm volatile("st.release.cta.global.u32 [%0], 1;" ::"l"(&message.flag) : "memory");
+    for (int i = 0; i < n; ++i) message.data[i] = in[i];                                 //@
+    asm volatile("st.release.cta.global.u32 [%0], 1;" ::"l"(&message.flag) : "memory");  //@
     return;
   }
   int is_set = 0;
   while (is_set == 0) {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
                  : "=r"(is_set)
-                 : "l"(&message.flag)
-                 : "memory");
+                 : "l"(&message.flag)  //@
+                 : "memory");          //@
   }
 #pragma unroll 1
   for (int i = 0; i < n; ++i) out[i] = 2 * message.data[i];  //@
@@ -346,11 +347,11 @@ __global__ void phase_not_waited_for(const int* in, int* out, int) {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(address_of(&arrived)),
                  "n"(sizeof(share))
                  : "memory");
-    asm volatile(
+    asm volatile(  //@
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
             "r"(address_of(share)),
-        "l"(in), "n"(sizeof(share)), "r"(address_of(&arrived))
-        : "memory");  //@
+        "l"(in), "n"(sizeof(share)), "r"(address_of(&arrived))  //@
+        : "memory");
   }
   out[thread()] = 2 * share[thread()];  //@
 }
@@ -360,9 +361,9 @@ __global__ void no_proxy_fence(const int* in, int* out, int) {
   share[thread()] = in[thread()];  //@
   __syncthreads();
   if (thread() == 0) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out),
-                 "r"(address_of(share)), "n"(sizeof(share))
-                 : "memory");  //@
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out),  //@
+                 "r"(address_of(share)), "n"(sizeof(share))                                 //@
+                 : "memory");
     asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
   }
 }
@@ -375,18 +376,11 @@ __global__ void __cluster_dims__(2, 1, 1) cluster_not_synchronised(const int* in
   cluster.sync();
 }
 
-__device__ int between[kThreads];
-
-__global__ void first_grid(const int* in) {
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-  between[thread()] = in[thread()];  //@
-}
-__global__ void early_grid(const int*, int* out, int) {
-  out[thread()] = 2 * between[thread()];  //@
-}
-
 __global__ void plain_copy(const int* in, int* out, int n) {
   if (place() < n) out[place()] = in[place()];  //@
+}
+__global__ void plain_sum(const int* in, int* sum, int n) {
+  if (place() < n) atomicAdd(sum, in[place()]);  //@
 }
 __global__ void plain_double(const int* in, int* out, int n) {
   if (place() < n) out[place()] = 2 * in[place()];  //@
@@ -413,19 +407,6 @@ template <Kernel kernel>
 cudaError_t beyond(const int* in, int* out, int n) {
   kernel<<<2, kThreads>>>(in, out, n);
   return cudaGetLastError();
-}
-
-cudaError_t launch_early(const int* in, int* out, int n) {
-  first_grid<<<1, kThreads>>>(in);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = 1;
-  config.blockDim = kThreads;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, early_grid, in, out, n);
 }
 
 cudaError_t launch_two_streams(const int* in, int* out, int n) {
@@ -457,6 +438,27 @@ cudaError_t launch_copy_in_another_stream(const int* in, int* out, int n) {
   cudaFree(middle);
   cudaStreamDestroy(one);
   cudaStreamDestroy(two);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_fill_in_another_stream(const int* in, int* out, int n) {
+  cudaStream_t one{}, two{};
+  cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking);
+  cudaMemsetAsync(out, 0, n * sizeof(int), one);
+  plain_double<<<1, kThreads, 0, two>>>(in, out, n);
+  cudaDeviceSynchronize();
+  cudaStreamDestroy(one);
+  cudaStreamDestroy(two);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_sum_not_set(const int* in, int* out, int n) {
+  int* sum = nullptr;
+  cudaMalloc(&sum, sizeof(int));
+  plain_sum<<<1, kThreads>>>(in, sum, n);
+  plain_copy<<<1, 1>>>(sum, out, 1);
+  cudaFree(sum);
   return cudaGetLastError();
 }
 
@@ -530,9 +532,10 @@ constexpr Named kLaunches[] = {IN_ONE_BLOCK(reverse),
                                IN_ONE_BLOCK(phase_not_waited_for),
                                IN_ONE_BLOCK(no_proxy_fence),
                                IN_BLOCKS(cluster_not_synchronised),
-                               {"early_grid", launch_early},
                                {"two_streams", launch_two_streams},
                                {"copy_in_another_stream", launch_copy_in_another_stream},
+                               {"fill_in_another_stream", launch_fill_in_another_stream},
+                               {"sum_not_set", launch_sum_not_set},
                                {"freed_too_early", launch_freed_too_early},
                                {"left_allocated", launch_left_allocated}};
 static_assert(sizeof(kLaunches) / sizeof(kLaunches[0]) ==

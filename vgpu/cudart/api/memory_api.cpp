@@ -8,6 +8,7 @@
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/api/calls/call_log.hpp"
+#include "vgpu/cudart/device/suppositions.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 
@@ -131,7 +132,10 @@ namespace vgpu = warpcheck::vgpu;
 extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-  return answer([&](Device& device) { return allocate(device, pointer, bytes); });
+  const cudaError_t error =
+      answer([&](Device& device) { return allocate(device, pointer, bytes); });
+  if (error != cudaSuccess || !suppositions().zeroed_memory) return error;
+  return cudaMemset(*pointer, 0, bytes);
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "vgpu/cudart/device/current_device.hpp"
+#include "vgpu/cudart/device/suppositions.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -109,6 +110,10 @@ void Queues::before_next(Stream& stream, std::vector<OperationPtr>& list) {
   stream.waits.clear();
   if (stream.is_legacy) add_blocking(list, stream.device);
   if (stream.is_blocking()) add_latest(legacy(stream.device), list);
+  if (suppositions().one_stream) {
+    for (const Stream& other : legacy_) add_latest(other, list);
+    for_each_stream([&](const Stream& other) { add_latest(other, list); });
+  }
 }
 
 bool Queues::captures_blocking_stream(unsigned device) const {

@@ -1,0 +1,18 @@
+// What an experiment supposes of a program's host code, to see what would be different: of no use
+// for a trial whose result counts (harness/causes).
+#pragma once
+
+namespace warpcheck::cudart {
+
+struct Suppositions {
+  // Each operation of a stream comes after all that were submitted before it, to any stream.
+  bool one_stream = false;
+  // What cudaMalloc() returns holds zeros.
+  bool zeroed_memory = false;
+  friend bool operator==(const Suppositions&, const Suppositions&) = default;
+};
+
+// Of all trials of this process from now on; at first nothing is supposed.
+Suppositions& suppositions();
+
+}  // namespace warpcheck::cudart
