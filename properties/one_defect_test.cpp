@@ -1,10 +1,12 @@
 // Kernels with exactly one defect (kernels/specimens/one_defect.cu): the first finding of a report
 // is its cause, at the lines that are marked there, all others are folded as its consequences, and
 // the report names the change with which they vanish.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -13,10 +15,12 @@
 
 #include "harness/causes/find_causes.hpp"
 #include "harness/generators/generators.hpp"
+#include "harness/input/json.hpp"
 #include "harness/pair/pair.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/pair/source_path.hpp"
 #include "harness/report/causes.hpp"
+#include "harness/report/run_report.hpp"
 #include "harness/trial/trial.hpp"
 #include "kernels/specimens/one_defect.hpp"
 
@@ -229,6 +233,87 @@ void expect_cause(std::size_t which, cudart::Build build) {
 class OneDefect : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(OneDefect, TheFirstFindingIsTheCause) { expect_cause(GetParam(), cudart::Build::optimized); }
+
+std::size_t row_of(std::string_view name) {
+  const auto row = std::ranges::find(rows(), name, &Expected::name);
+  return static_cast<std::size_t>(row - rows().begin());
+}
+
+// A failing case of a row, with its causes, as a command reports it.
+RunReport run_of(std::string_view name) {
+  Failing failing = *failing_case(row_of(name), cudart::Build::optimized);
+  Report report{.a_case = std::move(failing.a_case),
+                .verdict = std::move(failing.verdict),
+                .search = std::nullopt,
+                .replay_path = {},
+                .causes = {}};
+  find_causes(report);
+  RunReport run;
+  run.command = "replay";
+  run.claims.push_back({.pair = "one_defect"});
+  run.add(std::move(report));
+  return run;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Causes, AreTheSameInAProcessOfTheirOwn) {
+  const RunReport run = run_of("reverse");
+  const Causes here = causes_of(run.reports[0].a_case, run.reports[0].verdict);
+  const Causes& there = run.reports[0].causes;
+  ASSERT_EQ(here.found.size(), 1U);
+  ASSERT_EQ(there.found.size(), 1U);
+  EXPECT_EQ(here.found[0].text, there.found[0].text);
+  EXPECT_EQ(here.found[0].findings, there.found[0].findings);
+  EXPECT_EQ(here.tried, there.tried);
+  EXPECT_EQ(here.known, there.known);
+  EXPECT_EQ(report_text(run.reports[0]), report_text(run_of("reverse").reports[0]));
+}
+
+TEST(Causes, AreNotLookedForWithoutAnError) {
+  const RunReport run = run_of("reverse");
+  Verdict clean = run.reports[0].verdict;
+  clean.findings.clear();
+  EXPECT_EQ(causes_of(run.reports[0].a_case, clean).tried, 0U);
+}
+
+TEST(Causes, AreInEveryFormat) {
+  const RunReport run = run_of("reverse");
+  const std::string sentence =
+      fmt::format("with __syncthreads() after one_defect.cu:{}, this case has no findings",
+                  *std::next(marked_lines().begin()));
+  const std::string text = report_text(run.reports[0]);
+  EXPECT_TRUE(contains(text, "    " + sentence + "\n    and 2 consequences:\n")) << text;
+  EXPECT_TRUE(contains(text, "\n      mismatch: out[0] = ")) << text;
+
+  const Json json = report_json(run);
+  ASSERT_EQ(json["findings"].size(), 3U);
+  const Json& cause = json["findings"][0];
+  EXPECT_EQ(cause["kind"], "data-race");
+  EXPECT_EQ(cause["hint"], sentence);
+  for (const Json& finding : json["findings"]) {
+    EXPECT_EQ(finding["grouped_by"], "experiment");
+    EXPECT_EQ(finding["group"], cause["hash"]);
+    EXPECT_EQ(finding.contains("consequence_of"), finding["kind"] != "data-race");
+  }
+  EXPECT_EQ(json["failures"][0]["causes"]["budget_used_up"], false);
+
+  const Json sarif = Json::parse(report_sarif(run, "1"));
+  const Json& results = sarif["runs"][0]["results"];
+  ASSERT_EQ(results.size(), 3U);
+  // The other side of the race, and the consequence that has a place.
+  ASSERT_EQ(results[0]["relatedLocations"].size(), 2U);
+  EXPECT_TRUE(contains(results[0]["relatedLocations"][1]["message"]["text"], "a consequence"));
+  EXPECT_TRUE(contains(results[0]["message"]["text"], sentence));
+  EXPECT_TRUE(contains(results[2]["relatedLocations"][0]["message"]["text"],
+                       "a consequence of the same lack as"));
+
+  const std::string html = report_html(run);
+  EXPECT_TRUE(contains(html, sentence));
+  EXPECT_TRUE(contains(html, "and 2 consequences"));
+}
 
 INSTANTIATE_TEST_SUITE_P(All, OneDefect, testing::Range(std::size_t{0}, rows().size()),
                          [](const testing::TestParamInfo<std::size_t>& row) {

@@ -243,6 +243,31 @@ std::string_view advice_for_launches(Lack lack) {
   }
 }
 
+// Tensor memory has waits, phases and fences of its own.
+std::string_view advice_for_tensor_memory(const vgpu::Finding& finding) {
+  if (finding.kind == FindingKind::use_after_free) {
+    return "Deallocate columns when all that uses them is complete: wait for the phase of the "
+           "mbarrier of tcgen05.commit, and for loads by tcgen05.wait::ld; then a barrier, then "
+           "tcgen05.dealloc.";
+  }
+  switch (finding.lack) {
+    case Lack::copy_wait:
+      return "Put tcgen05.wait::ld behind a load, or tcgen05.wait::st behind a store, in the same "
+             "warp, before what it reads is overwritten or what it writes is used.";
+    case Lack::phase_wait:
+      return "Products and copies are complete when their mbarrier says so: tcgen05.commit behind "
+             "them, by the same thread, and mbarrier.try_wait for that phase before the columns "
+             "are used; then tcgen05.fence::after_thread_sync.";
+    case Lack::block_barrier:
+      return "Order the two threads: tcgen05.fence::before_thread_sync behind (1), a barrier, and "
+             "tcgen05.fence::after_thread_sync before (2).";
+    default:
+      return "A barrier or an mbarrier orders tcgen05 instructions of two threads only between "
+             "fences: tcgen05.fence::before_thread_sync before it, in the thread of (1), and "
+             "tcgen05.fence::after_thread_sync behind it, in that of (2).";
+  }
+}
+
 constexpr std::string_view kAdviceForFlags =
     "volatile and relaxed accesses order nothing: put __threadfence() between the write of the "
     "data and the write of the flag, and another between the read of the flag and the read of the "
@@ -253,6 +278,7 @@ constexpr std::string_view kAdviceForFlags =
 const FindingHelp& help_for(FindingKind kind) { return kHelp.at(static_cast<std::size_t>(kind)); }
 
 std::string_view advice_for(const vgpu::Finding& finding) {
+  if (finding.space == "tensor") return advice_for_tensor_memory(finding);
   if (finding.lack == Lack::atomicity) return advice_for_atomicity(finding);
   if (finding.lack == Lack::handover && finding.relation >= vgpu::Relation::blocks) {
     return kAdviceForFlags;
