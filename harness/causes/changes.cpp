@@ -52,6 +52,7 @@ std::vector<Change> host_changes(const vgpu::Finding& finding, bool results_are_
   if (!is_unwritten || !results_are_known) return {};
   change.text = "zeros in what cudaMalloc() returns (cudaMemset)";
   change.supposed.zeroed_memory = true;
+  change.is_of_values = true;
   return {change};
 }
 

@@ -16,6 +16,7 @@ struct Change {
   // Index of the finding for which it was made; kNoFinding: for a wrong result.
   std::size_t finding = kNoFinding;
   cudart::Suppositions supposed{};
+  bool is_of_values = false;  // gives memory a value, which helps only if that is the right one
   static constexpr std::size_t kNoFinding = static_cast<std::size_t>(-1);
 };
 

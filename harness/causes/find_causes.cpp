@@ -1,5 +1,6 @@
 #include "harness/causes/find_causes.hpp"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,6 +160,7 @@ class Experiment {
     if (!verdict) return {};
     const std::set<std::string> left = keys_of(*verdict);
     if (brings_others(*verdict)) return {};
+    if (change.is_of_values && std::ranges::any_of(verdict->findings, is_of_results)) return {};
     std::vector<std::size_t> vanished;
     for (std::size_t i = 0; i < verdict_.findings.size(); ++i) {
       if (!left.contains(key_of(verdict_.findings[i]))) vanished.push_back(i);
@@ -337,6 +339,14 @@ std::string read_all(int file) {
   }
 }
 
+// What a case prints was printed when it failed.
+void be_silent() {
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0) return;
+  ::dup2(nowhere, STDOUT_FILENO);
+  ::dup2(nowhere, STDERR_FILENO);
+}
+
 }  // namespace
 
 Causes causes_of(const Case& a_case, const Verdict& verdict, Engine& engine) {
@@ -352,6 +362,7 @@ void find_causes(Report& report, Engine& engine) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
+    be_silent();
     std::string text;
     try {
       text = text_of(causes_of(report.a_case, report.verdict, engine));

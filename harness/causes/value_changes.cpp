@@ -329,6 +329,7 @@ std::vector<Change> value_changes(const vgpu::Finding& finding,
           symbol.offset, symbol.bytes);
       changes.push_back({{edit_at(begin, EditKind::insert_before, text)},
                          fmt::format("{} = 0 at the beginning of the kernel", finding.variable)});
+      changes.back().is_of_values = true;
     }
   }
   return changes;
