@@ -1,7 +1,9 @@
 // warpcheck new: the files of a new pair.
 #include <fmt/format.h>
 
+#include <fstream>
 #include <memory>
+#include <utility>
 
 #include "cli/cli.hpp"
 #include "cli/kernel/pair_files.hpp"
@@ -58,10 +60,21 @@ int run_new_of_kernel(NewArguments arguments) {
   const std::string name =
       arguments.name.empty() ? pair_name_of(kernel.assumptions.kernel.name) : arguments.name;
   check_pair_name(name);
-  const auto files = write_new_files(".", kernel_pair_files(name, kernel, arguments.options));
+  auto files = kernel_pair_files(name, kernel, arguments.options);
+  const NewFile launcher = files.front();
+  const std::string beside = launcher_beside(".", launcher);
+  if (!beside.empty()) files.erase(files.begin());
+  files = write_new_files(".", std::move(files));
+  if (!beside.empty()) {
+    std::ofstream(beside, std::ios::app) << "\n" << launch_function_of(launcher);
+    print(fmt::format("added {}_launch() to {}, which includes {} already\n", name, beside,
+                      arguments.options.file));
+  }
   print(fmt::format("{}: write in {}_reference.hpp what it computes; until then the pair fails\n",
                     kernel.signature, name));
-  return print_new_files(files, name, add_pairs_text(name, arguments.options));
+  return print_new_files(
+      files, name,
+      add_pairs_text(name, beside.empty() ? launcher.name : beside, arguments.options));
 }
 
 int run_new(const NewArguments& arguments) {

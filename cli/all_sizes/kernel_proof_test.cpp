@@ -210,6 +210,58 @@ TEST_P(KernelProof, ItsPlantedTwinIsRefutedByARun) {
       << outcome.out;
 }
 
+class HugeNumbers : public ShellTest {
+ protected:
+  [[nodiscard]] Outcome kernel(const char* source, const std::string& options) const {
+    std::ofstream(directory_ / "kernel.cu") << source;
+    return shell("CUDA_HOME=" WARPCHECK_CUDA_HOME " " WARPCHECK_PROGRAM " kernel kernel.cu " +
+                 options + " --trials 20");
+  }
+};
+
+constexpr const char* kThreadNumber = R"(// lengths: out = n
+template <class Index>
+__global__ void fill(float* out, long long n) {
+  Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 1;
+}
+)";
+
+TEST_F(HugeNumbers, AnIndexThatWrapsIsRefutedByASparseRunWithTheSmallestNumber) {
+  const Outcome outcome = kernel(kThreadNumber, "--prove --instantiate 'fill<int>'");
+  EXPECT_EQ(outcome.status, 1) << outcome.out;
+  for (const char* const expected :
+       {"fill_int: refuted", "out-of-bounds on global memory",
+        "write by block (8388608,0,0) thread (0,0,0)  kernel.cu:5",
+        "input: n=2147483649; launch {grid 8388609, block 256}",
+        "an integer wraps at kernel.cu:4 ((1) wraps: 8,388,608 * 256 is 2,147,483,648"}) {
+    EXPECT_NE(outcome.out.find(expected), std::string::npos) << expected << "\n" << outcome.out;
+  }
+}
+
+TEST_F(HugeNumbers, WithBits64ItIsProved) {
+  const Outcome outcome = kernel(kThreadNumber, "--prove --instantiate 'fill<long long>'");
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  EXPECT_NE(outcome.out.find("domain: n = 0 .. 1099511627776;"), std::string::npos) << outcome.out;
+}
+
+TEST_F(HugeNumbers, ALimitIsToldWithTheCaseAbove) {
+  const Outcome outcome = kernel(R"(// lengths: out = n
+__global__ void strided(int n, float* out) {
+  int step = blockDim.x * gridDim.x;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+    out[i] = 1;
+}
+)",
+                                 "--limits");
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  for (const char* const expected :
+       {"limit: n is right up to 1073741824; at 1073741825 out-of-bounds at kernel.cu:5",
+        "replay: warpcheck replay fuzz/cases/strided/"}) {
+    EXPECT_NE(outcome.out.find(expected), std::string::npos) << expected << "\n" << outcome.out;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Twins, KernelProof, testing::ValuesIn(kTwins),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -151,7 +151,16 @@ std::optional<Case> SuspectRuns::failing(const Suspect& suspect) {
   }
   std::ranges::sort(blocks);
   blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-  return failing_sparsely(std::move(shape), std::move(blocks));
+  if (auto found = failing_sparsely(shape, blocks)) return found;
+  // Few blocks may take long to come to what many show at once.
+  for (const auto axis : {&Dim3::x, &Dim3::y, &Dim3::z}) {
+    KernelInput wider = shape;
+    wider.launch.grid.*axis = UINT32_MAX;
+    shrink_grid(kernel, wider);
+    if (wider.launch.grid.*axis <= shape.launch.grid.*axis) continue;
+    if (auto found = failing_sparsely(std::move(wider), blocks)) return found;
+  }
+  return std::nullopt;
 }
 
 Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar) {

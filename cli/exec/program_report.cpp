@@ -319,15 +319,23 @@ std::string prefixed_lines(const std::string& text) {
 
 namespace {
 
+// Empty: nobody has asked.
+std::string proof_of(const ProgramReport& report, const std::string& kernel) {
+  const auto proved = report.proved.find(kernel);
+  if (proved == report.proved.end()) return {};
+  const std::string name = vgpu::kernel_name(kernel);
+  const bool has_finding = std::ranges::any_of(
+      report.findings, [&](const auto& found) { return found.finding.kernel == name; });
+  return has_finding ? "nothing: it has findings" : proved->second;
+}
+
 std::string proofs_text(const ProgramReport& report) {
   std::string text;
   for (const auto& [kernel, proved] : report.proved) {
     const std::string name = vgpu::kernel_name(kernel);
-    const bool has_finding = std::ranges::any_of(
-        report.findings, [&](const auto& found) { return found.finding.kernel == name; });
     text += fmt::format("proved for {} at these sizes: {}\n",
                         report.full_names ? name : vgpu::short_kernel_name(name),
-                        has_finding ? "nothing: it has findings" : proved);
+                        proof_of(report, kernel));
   }
   return text;
 }
@@ -446,7 +454,8 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
   run.not_checked = report.not_checked;
   if (report.is_profiled) run.profile = memory_profile(report.counted, path_from_here);
   for (const auto& [name, counts] : report.kernel_counts) {
-    run.kernels.push_back({name, counts.launches, counts.thread_instructions});
+    run.kernels.push_back(
+        {name, counts.launches, counts.thread_instructions, proof_of(report, name)});
   }
   only.verdict.launches = report.launches;
   only.verdict.refusals = report.refusals;

@@ -11,8 +11,12 @@ namespace warpcheck {
 
 [[nodiscard]] inline bool uses_gpuverify(std::string_view source) {
   for (const std::string_view word :
-       {"__requires", "__assert(", "__assume(", "__invariant(", "__global_invariant(", "__ensures(",
-        "__axiom(", "__function_wide_invariant(", "__candidate_"}) {
+       {"__requires",          "__assert(",  "__assume(", "__invariant(",
+        "__global_invariant(", "__ensures(", "__axiom(",  "__function_wide_invariant(",
+        "__candidate_",        "__implies(", "__write(",  "__read(",
+        "__no_write(",         "__no_read(", "_implies(", "__distinct_int",
+        "__uniform_",          "__enabled(", "__global_", "__barrier_invariant",
+        "__return_val",        "__old_",     "__other_",  "__is_pow2"}) {
     if (source.find(word) != std::string_view::npos) return true;
   }
   return false;
@@ -62,6 +66,18 @@ inline constexpr std::string_view kGpuverifyHeader = R"HEADER(
 #define __write_implies(array, condition) true
 #define __read_offset(array) 0
 #define __write_offset(array) 0
+#define __read_offset_bytes(array) 0
+#define __write_offset_bytes(array) 0
+#define __atomic(array) false
+#define __no_atomic(array) true
+#define __atomic_implies(array, condition) true
+#define __atomic_offset_bytes(array) 0
+#define __ptr_offset_bytes(pointer) 0
+#define __other_int(x) (x)
+#define __other_bool(x) (x)
+#define __ite(condition, a, b) ((condition) ? (a) : (b))
+#define __add_noovfl(...) true
+#define __same_warp true
 )HEADER";
 
 }  // namespace warpcheck

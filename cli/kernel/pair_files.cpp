@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "cli/cli.hpp"
 
@@ -511,21 +514,45 @@ std::string cmake_text(std::string_view name, const KernelOptions& options) {
       "find_package(warpcheck REQUIRED)\n"
       "enable_testing()\n\n"
       "{1}\n",
-      name, add_pairs_text(name, options));
+      name, add_pairs_text(name, fmt::format("{}_launch.cu", name), options));
 }
+
+// Ends the part of a launcher that includes the kernel's file.
+constexpr std::string_view kAfterInclude = "#undef main\n";
 
 }  // namespace
 
-std::string add_pairs_text(std::string_view name, const KernelOptions& options) {
+std::string add_pairs_text(std::string_view name, std::string_view launcher,
+                           const KernelOptions& options) {
   std::string nvcc = "OPTIONS -fmad=false";
   for (const std::string& option : options.nvcc) nvcc += " " + option;
   if (options.architecture == 75) {  // the default
-    return fmt::format("warpcheck_add_pairs({0} FILES {0}_launch.cu {0}_pair.cpp {1})", name, nvcc);
+    return fmt::format("warpcheck_add_pairs({0} FILES {1} {0}_pair.cpp {2})", name, launcher, nvcc);
   }
   return fmt::format(
-      "warpcheck_kernels({0}_kernels FILES {0}_launch.cu ARCHITECTURE {1} {2})\n"
+      "warpcheck_kernels({0}_kernels FILES {1} ARCHITECTURE {2} {3})\n"
       "warpcheck_add_pairs({0} FILES {0}_pair.cpp LINK {0}_kernels)",
-      name, options.architecture, nvcc);
+      name, launcher, options.architecture, nvcc);
+}
+
+std::string launch_function_of(const NewFile& launcher) {
+  return launcher.text.substr(launcher.text.find(kAfterInclude) + kAfterInclude.size());
+}
+
+std::string launcher_beside(const std::string& directory, const NewFile& launcher) {
+  const std::size_t begin = launcher.text.find("#define main");
+  const std::string include =
+      launcher.text.substr(begin, launcher.text.find(kAfterInclude) - begin);
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with("_launch.cu")) continue;
+    std::ifstream file(entry.path());
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (text.str().find(include) != std::string::npos) found.push_back(name);
+  }
+  return found.empty() ? "" : *std::ranges::min_element(found);
 }
 
 std::vector<NewFile> kernel_pair_files(std::string_view name, const AssumedKernel& kernel,

@@ -16,8 +16,16 @@ namespace warpcheck {
                                                      const AssumedKernel& kernel,
                                                      const KernelOptions& options);
 
-// The line of a CMakeLists.txt that makes the pair's programs.
-[[nodiscard]] std::string add_pairs_text(std::string_view name, const KernelOptions& options);
+// The line of a CMakeLists.txt that makes the pair's programs.  launcher: the file with its launch
+// function.
+[[nodiscard]] std::string add_pairs_text(std::string_view name, std::string_view launcher,
+                                         const KernelOptions& options);
+
+// The launcher of another pair in that directory that includes the same file, because a program
+// defines a kernel once; empty: there is none.
+[[nodiscard]] std::string launcher_beside(const std::string& directory, const NewFile& launcher);
+// What a launcher has after that include.
+[[nodiscard]] std::string launch_function_of(const NewFile& launcher);
 
 // A pair's name for a kernel: "scan_int_256" for "Scan<int, 256>".
 [[nodiscard]] std::string pair_name_of(std::string_view kernel);

@@ -178,6 +178,7 @@ Json report_json(const RunReport& run) {
     document["kernels"].push_back({{"name", kernel.name},
                                    {"launches", kernel.launches},
                                    {"thread_instructions", kernel.thread_instructions}});
+    if (!kernel.proved.empty()) document["kernels"].back()["proved"] = kernel.proved;
   }
   if (run.coverage) document["coverage"] = to_json(*run.coverage);
   if (run.profile) document["profile"] = profile_json(*run.profile);

@@ -65,6 +65,7 @@ struct RunReport {
   struct KernelUse {
     std::string name;
     std::uint64_t launches = 0, thread_instructions = 0;
+    std::string proved{};  // with --prove: for what its code proves that there are no findings
   };
   std::vector<KernelUse> kernels;
   // For exec: the command that opens each finding of its report in the debugger.

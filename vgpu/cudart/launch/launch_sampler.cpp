@@ -21,6 +21,12 @@ constexpr std::uint64_t kSampledBlocksMin = 32;
 // A launch may use this part of what is left of the budget, so that later ones get some of it.
 constexpr std::uint64_t kShareOfLaunch = 8;
 
+// Whether blocks may wait for others.
+bool may_communicate(const vgpu::Launch& launch) {
+  return vgpu::find_order_source(*launch.program).pc != ptx::kNone || launch.cooperative ||
+         launch.explicit_cluster || launch.program->uses_clusters;
+}
+
 }  // namespace
 
 std::optional<vgpu::BlockSample> LaunchSampler::sample_of(const vgpu::Launch& launch) {
@@ -29,9 +35,7 @@ std::optional<vgpu::BlockSample> LaunchSampler::sample_of(const vgpu::Launch& la
   if (trial_.sampled()) return sample_of_trial(launch);
   if (!settings.sparse && !has_budget) return std::nullopt;
   if (launch.grid.count() <= (has_budget ? kBudgetBlocksMin : kWholeBlocksMax)) return std::nullopt;
-  const vgpu::OrderSource order = vgpu::find_order_source(*launch.program);
-  if (order.pc != ptx::kNone || launch.cooperative || launch.explicit_cluster ||
-      launch.program->uses_clusters) {
+  if (may_communicate(launch)) {
     tell(launch, fmt::format("all {} blocks of a launch ran: they may wait for each other",
                              launch.grid.count()));
     return std::nullopt;
@@ -45,7 +49,7 @@ std::optional<vgpu::BlockSample> LaunchSampler::sample_of(const vgpu::Launch& la
 
 std::optional<vgpu::BlockSample> LaunchSampler::sample_of_trial(const vgpu::Launch& launch) {
   findings_.checkers().on_unknown_writes();
-  if (launch.grid.count() <= kSampledBlocksMin) return std::nullopt;
+  if (launch.grid.count() <= kSampledBlocksMin || may_communicate(launch)) return std::nullopt;
   std::set<std::uint32_t> blocks;
   for (const std::uint32_t block : *trial_.sampled()) {
     if (block < launch.grid.count()) blocks.insert(block);
