@@ -16,24 +16,17 @@
 #include "harness/causes/changes.hpp"
 #include "harness/input/json.hpp"
 #include "harness/search/search.hpp"
+#include "harness/trial/schedule_search.hpp"
 #include "harness/trial/trial.hpp"
 #include "harness/trial/watched_engine.hpp"
 
 namespace warpcheck {
 namespace {
 
-// The schedules under which a change has to help besides that of the case.
-constexpr std::array<std::pair<const char*, std::uint64_t>, 8> kSchedules{{{"default", 0},
-                                                                           {"random", 1},
-                                                                           {"round_robin", 2},
-                                                                           {"weak_memory", 3},
-                                                                           {"pct", 4},
-                                                                           {"random", 5},
-                                                                           {"weak_memory", 6},
-                                                                           {"weak_memory", 7}}};
+// How many of the schedules that a search tries first a change has to help under, besides that of
+// the case; and how many if the case shows on weak memory alone.
+constexpr std::uint64_t kSchedules = 9, kSchedulesOfWeakMemory = 800;
 constexpr std::uint64_t kSeed = 1;
-// More of weak memory, if the case shows on it alone.
-constexpr std::uint64_t kWeakSeed = 8, kWeakSeeds = 200;
 // Trials of the pair, with which the change has to help where they launch the changed code: sizes
 // that are drawn early, so that they are not large.
 constexpr std::array<std::uint64_t, 6> kDrawn{2, 5, 9, 14, 20, 27};
@@ -187,17 +180,11 @@ class Experiment {
         return keys.contains(key_of(finding));
       });
     };
-    const auto helps_under = [&](const char* name, std::uint64_t seed) {
+    const std::uint64_t schedules = is_of_weak_memory() ? kSchedulesOfWeakMemory : kSchedules;
+    for (std::uint64_t i = 0; i < schedules; ++i) {
       if (budget_ == 0) return false;
-      const std::optional<Verdict> verdict =
-          try_case(change, case_, StrategyChoice{name, seed}, steps_max());
-      return verdict && !brings_others(*verdict) && !shows(*verdict);
-    };
-    for (const auto& [name, seed] : kSchedules) {
-      if (!helps_under(name, seed)) return false;
-    }
-    for (std::uint64_t i = 0; is_of_weak_memory() && i < kWeakSeeds; ++i) {
-      if (!helps_under("weak_memory", kWeakSeed + i)) return false;
+      const std::optional<Verdict> verdict = try_case(change, case_, policy(i), steps_max());
+      if (!verdict || brings_others(*verdict) || shows(*verdict)) return false;
     }
     for (const Drawn& drawn : drawn_cases()) {
       if (budget_ == 0) break;

@@ -156,15 +156,14 @@ void widen_halves(const LaneBanks& banks, const Instr& instr, std::uint32_t mask
   std::uint32_t* const out = mask == kAllLanes ? to : values;
   const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(FloatLayout<float>::kNan));
   for (unsigned lane = 0; lane < kWarpLanes; lane += 8) {
-    const __m256i cells = _mm256_and_si256(
-        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + lane)),
-        _mm256_set1_epi32(0xffff));
+    const __m256i cells =
+        _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + lane)),
+                         _mm256_set1_epi32(0xffff));
     const __m128i halves =
         _mm_packus_epi32(_mm256_castsi256_si128(cells), _mm256_extracti128_si256(cells, 1));
     const __m256 floats = _mm256_cvtph_ps(halves);
     const __m256 is_nan = _mm256_cmp_ps(floats, floats, _CMP_UNORD_Q);
-    _mm256_storeu_ps(reinterpret_cast<float*>(out + lane),
-                     _mm256_blendv_ps(floats, nan, is_nan));
+    _mm256_storeu_ps(reinterpret_cast<float*>(out + lane), _mm256_blendv_ps(floats, nan, is_nan));
   }
   if (mask != kAllLanes) blend(to, values, mask);
 }

@@ -148,8 +148,7 @@ void Warpgroups::load_part(RunningFragment& run, const Instr& instr, const Ref& 
   const Ref addresses{Bank::wide, instr.address_rows};
   const std::uint32_t chunk = load.is_b ? number % 2 : number / 2;
   const std::uint32_t eight =
-      load.is_b ? number / 2
-                : kWarpRows / 8 * (run.warp.index % kGroupWarps) + number % 2;
+      load.is_b ? number / 2 : kWarpRows / 8 * (run.warp.index % kGroupWarps) + number % 2;
   const auto places_of = [&](unsigned lane) {
     const Descriptor descriptor{lane_value(run, instr[GroupOperand::descriptor], lane)};
     return load.transposed ? places_across_k(descriptor, eight, chunk, part)
