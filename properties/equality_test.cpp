@@ -1,5 +1,5 @@
 // The certificate of equality: pairs whose kernels equal their references for all data, and sixty
-// kernels that calculate something else (kernels/specimens/wrong_functions.hpp).
+// kernels that calculate something else (kernels/specimens/planted/wrong_functions.hpp).
 #include "harness/prove/equality.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "harness/input/json.hpp"
 #include "harness/pair/pair.hpp"
 #include "harness/prove/certificate.hpp"
-#include "kernels/specimens/wrong_functions.hpp"
+#include "kernels/specimens/planted/wrong_functions.hpp"
 #include "reference/exact.hpp"
 
 namespace warpcheck {

@@ -1,6 +1,6 @@
-// Kernels with exactly one defect (kernels/specimens/one_defect.cu): the first finding of a report
-// is its cause, at the lines that are marked there, all others are folded as its consequences, and
-// the report names the change with which they vanish.
+// Kernels with exactly one defect (kernels/specimens/planted/one_defect.cu): the first finding of a
+// report is its cause, at the lines that are marked there, all others are folded as its
+// consequences, and the report names the change with which they vanish.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 #include "harness/report/causes.hpp"
 #include "harness/report/run_report.hpp"
 #include "harness/trial/trial.hpp"
-#include "kernels/specimens/one_defect.hpp"
+#include "kernels/specimens/planted/one_defect.hpp"
 
 namespace warpcheck {
 
@@ -116,7 +116,7 @@ Values histogram(const Values& in) {
 const std::vector<Expected>& rows() {
   static const std::vector<Expected> all{
 #define ONE_DEFECT(name, kind, result, change) {#name, kind, result, change},
-#include "kernels/specimens/one_defect.def"
+#include "kernels/specimens/planted/one_defect.def"
 #undef ONE_DEFECT
   };
   return all;
@@ -187,7 +187,7 @@ std::optional<Failing> failing_case(std::size_t which, cudart::Build build) {
 const std::set<std::uint32_t>& marked_lines() {
   static const std::set<std::uint32_t> lines = [] {
     std::set<std::uint32_t> marked;
-    std::ifstream file(built_path("kernels/specimens/one_defect.cu"));
+    std::ifstream file(built_path("kernels/specimens/planted/one_defect.cu"));
     std::string text;
     for (std::uint32_t line = 1; std::getline(file, text); ++line) {
       if (text.find("//@") != std::string::npos) marked.insert(line);
@@ -218,7 +218,7 @@ void expect_cause(std::size_t which, cudart::Build build) {
   const vgpu::Finding& first = findings[groups.front().findings.front()];
   EXPECT_EQ(vgpu::name_of(first.kind), expected.kind) << text;
   for (const vgpu::AccessSide& side : first.accesses) {
-    if (side.file == "kernels/specimens/one_defect.cu")
+    if (side.file == "kernels/specimens/planted/one_defect.cu")
       EXPECT_TRUE(marked_lines().contains(side.line)) << text;
   }
   if (expected.change.empty()) {

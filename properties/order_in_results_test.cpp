@@ -9,7 +9,7 @@
 
 #include "harness/pair/pair.hpp"
 #include "harness/trial/schedule_search.hpp"
-#include "kernels/specimens/order_in_results.hpp"
+#include "kernels/specimens/planted/order_in_results.hpp"
 #include "properties/run_case.hpp"
 
 namespace warpcheck {
@@ -66,7 +66,7 @@ ORDER_PAIR(order_takes_maximum);
 
 namespace {
 
-const std::string kOrderSource = "kernels/specimens/order_in_results.cu";
+const std::string kOrderSource = "kernels/specimens/planted/order_in_results.cu";
 
 // "adds" -> the number of the line that ends with "// order: adds"
 std::uint32_t line_of_order(const std::string& mark) {

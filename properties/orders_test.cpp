@@ -1,5 +1,5 @@
 // Orders of kernels: those that something needs, each shown by a case that replays, and planted
-// superfluous ones (kernels/specimens/superfluous_orders.cu), each proved redundant.
+// superfluous ones (kernels/specimens/planted/superfluous_orders.cu), each proved redundant.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include "harness/orders/orders_report.hpp"
 #include "harness/pair/pair.hpp"
 #include "harness/pair/registry.hpp"
-#include "kernels/specimens/superfluous_orders.hpp"
+#include "kernels/specimens/planted/superfluous_orders.hpp"
 
 namespace warpcheck {
 
@@ -316,7 +316,7 @@ TEST(Orders, TextAndJson) {
   EXPECT_EQ(barrier.at("verdict"), "needed");
   EXPECT_EQ(barrier.at("kind"), "block-barrier");
   EXPECT_EQ(barrier.at("places"), Json::parse(R"([{"file":
-      "kernels/specimens/superfluous_orders.cu", "line": 22}])"));
+      "kernels/specimens/planted/superfluous_orders.cu", "line": 22}])"));
   EXPECT_EQ(barrier.at("kinds"), Json::parse(R"(["data-race"])"));
   const std::string page = orders_html({judged});
   EXPECT_NE(page.find("<b class=\"redundant\">redundant</b> bar.sync removed"), std::string::npos);

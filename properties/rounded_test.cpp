@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/pair/pair.hpp"
-#include "kernels/specimens/rounded.hpp"
+#include "kernels/specimens/planted/rounded.hpp"
 #include "properties/run_case.hpp"
 #include "reference/neural.hpp"
 

@@ -13,6 +13,9 @@ struct Suppositions {
 };
 
 // Of all trials of this process from now on; at first nothing is supposed.
-Suppositions& suppositions();
+inline Suppositions& suppositions() {
+  static Suppositions of_process;
+  return of_process;
+}
 
 }  // namespace warpcheck::cudart

@@ -1,6 +1,6 @@
 // Exactly one defect in each kernel; `//@` marks the lines of the first finding that a report
 // should show, which is the cause of all others.
-#include "kernels/specimens/one_defect.hpp"
+#include "kernels/specimens/planted/one_defect.hpp"
 
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>

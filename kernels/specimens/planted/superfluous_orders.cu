@@ -1,4 +1,4 @@
-#include "kernels/specimens/superfluous_orders.hpp"
+#include "kernels/specimens/planted/superfluous_orders.hpp"
 
 extern __shared__ int superfluous_share[];
 

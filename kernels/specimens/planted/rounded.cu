@@ -1,4 +1,4 @@
-#include "kernels/specimens/rounded.hpp"
+#include "kernels/specimens/planted/rounded.hpp"
 
 #include <cuda_fp16.h>
 

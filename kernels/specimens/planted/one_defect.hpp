@@ -8,7 +8,7 @@
 
 inline constexpr const char* kOneDefectNames[] = {
 #define ONE_DEFECT(name, ...) #name,
-#include "kernels/specimens/one_defect.def"
+#include "kernels/specimens/planted/one_defect.def"
 #undef ONE_DEFECT
 };
 

@@ -1,4 +1,4 @@
-#include "kernels/specimens/order_in_results.hpp"
+#include "kernels/specimens/planted/order_in_results.hpp"
 
 __global__ void order_adds_kernel(const float* in, float* out) {
   atomicAdd(out, in[threadIdx.x]);  // order: adds

@@ -1,4 +1,4 @@
-#include "kernels/specimens/wrong_functions.hpp"
+#include "kernels/specimens/planted/wrong_functions.hpp"
 
 #include <mma.h>
 
