@@ -46,6 +46,41 @@ Wide true_result(Opcode opcode, Wide a, Wide b, Wide c) {
   }
 }
 
+// Returns the lanes whose result is not the true one, of operands that are words of their rows; a
+// row that is not there is 0.  Nearly all lanes of nearly all instructions are right, so they are
+// looked at by rows.
+std::uint32_t wrapped_lanes(Opcode opcode, const std::array<const std::byte*, 3>& rows,
+                            const std::byte* results) {
+  using Words = std::array<std::int32_t, kWarpLanes>;
+  std::array<Words, 3> in{};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] != nullptr) std::memcpy(in[i].data(), rows[i], sizeof in[i]);
+  }
+  Words results_now{};
+  std::memcpy(results_now.data(), results, sizeof results_now);
+  const auto& [a, b, c] = in;
+  std::array<std::int64_t, kWarpLanes> truth{};
+  const auto each = [&](auto calculate) {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+      truth[lane] = calculate(std::int64_t{a[lane]}, std::int64_t{b[lane]}, std::int64_t{c[lane]});
+  };
+  using Long = std::int64_t;
+  switch (opcode) {
+    case Opcode::add_: each([](Long x, Long y, Long) { return x + y; }); break;
+    case Opcode::sub_: each([](Long x, Long y, Long) { return x - y; }); break;
+    case Opcode::mul_: each([](Long x, Long y, Long) { return x * y; }); break;
+    case Opcode::mad_: each([](Long x, Long y, Long z) { return x * y + z; }); break;
+    case Opcode::shl_:
+      each([](Long x, Long y, Long) { return y < 0 || y > 31 ? 0 : x * (Long{1} << y); });
+      break;
+    default: each([](Long x, Long, Long) { return -x; }); break;  // neg
+  }
+  std::uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+    lanes |= std::uint32_t{truth[lane] != results_now[lane]} << lane;
+  return lanes;
+}
+
 std::string text_of_wrap(Opcode opcode, std::int64_t a, std::int64_t b, std::int64_t c) {
   const std::string x = with_commas(a), y = with_commas(b);
   switch (opcode) {
@@ -93,8 +128,18 @@ void NumericsChecker::add_integers(const InstrStep& step, const ValuePlan& plan)
   if (!plan.makes_tags && !warp_->tags.any()) return;
   const Sources sources = sources_of(step);
   const std::byte* const row = row_of(*step.registers, plan.results[0]);
+  std::uint32_t lanes = 0;  // of which the result may have a tag
+  for (const Source& source : sources) {
+    if (source.tags != nullptr) lanes |= source.tags->mask;
+  }
+  if (plan.makes_tags) {
+    lanes |= wrapped_lanes(instr.opcode, {sources[0].row, sources[1].row, sources[2].row}, row);
+  }
+  if ((step.active & lanes) == 0) {
+    return warp_->tags.clear(step, plan.results[0], step.active);
+  }
   RowTags tags;
-  for_each_bit(step.active, [&](unsigned lane) {
+  for_each_bit(step.active & lanes, [&](unsigned lane) {
     std::array<std::int64_t, 3> values{};
     Tag tag = 0;
     bool is_unknown = false;
