@@ -107,7 +107,12 @@ TEST(SumByAtomicsPlanted, DependsOnTheScheduleByOneDecision) {
   const Verdict verdict = run_case(a_case);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_EQ(kinds_of(verdict), "schedule-dependent");
-  EXPECT_EQ(verdict.findings[0].message, "out[0] = 16777218, under the default schedule 16777216");
+  EXPECT_EQ(verdict.findings[0].message,
+            "out[0] = 16777218, under the default schedule 16777216; the order of (1) decides it; "
+            "under 16 schedules, out[0] has 2 values from 16777216 to 16777218, 1 ulp apart");
+  ASSERT_EQ(verdict.findings[0].accesses.size(), 1U);
+  EXPECT_EQ(verdict.findings[0].accesses[0].file, "kernels/specimens/planted_atomic_sum.cu");
+  EXPECT_EQ(verdict.findings[0].accesses[0].line, 7U);
 }
 
 TEST(SumByAtomicsPlanted, NeedsThreeElements) {

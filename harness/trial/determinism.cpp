@@ -112,8 +112,8 @@ class Spread {
     bits_.insert(bits_at(now.at, now.bytes));
     const double value = place_.is_float ? number_at(now) : integer_at(now);
     if (!std::isfinite(value)) is_number_ = false;
-    if (value < least_) least_ = value;
-    if (value > greatest_) greatest_ = value;
+    least_ = std::min(least_, value + 0.0);  // one zero
+    greatest_ = std::max(greatest_, value + 0.0);
   }
 
   [[nodiscard]] ScheduleSpread told(std::size_t index) const {
@@ -196,6 +196,7 @@ std::string text_of(const ScheduleSpread& spread) {
   std::string text = fmt::format("under {} schedules, out[{}] has {} values", spread.schedules,
                                  spread.index, spread.values);
   if (!spread.is_number) return text + ", not all of them numbers";
+  if (spread.least == spread.greatest) return text;  // both zeros
   text += fmt::format(" from {} to {}", spread.least, spread.greatest);
   if (!spread.is_float) return text;
   return text +
