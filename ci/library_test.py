@@ -92,7 +92,7 @@ def check_kernels(directory):
     """Pairs that are written from the signatures of two kernels of one file link into one program."""
     directory.mkdir()
     (directory / "kernels.cu").write_text(KERNELS)
-    expect(run(directory, "warpcheck new scaled --kernel kernels.cu --instantiate scale<float>"),
+    expect(run(directory, "warpcheck new scaled --kernel kernels.cu --instantiate 'scale<float>'"),
            "wrote scaled_launch.cu", "wrote scaled_pair.cpp")
     expect(run(directory, "warpcheck new weighed --kernel kernels.cu:weigh"),
            "added weighed_launch() to scaled_launch.cu, which includes kernels.cu already")

@@ -48,15 +48,14 @@ std::vector<Settings> proved_build_first(const std::vector<Settings>& settings, 
   return ordered;
 }
 
-// Integers of which somebody says that they are large: of 64 bits, or with a large range.
+// Integers of which somebody says how large they are: by 64 bits, or a range.
 std::vector<std::string> said_to_be_large(const AssumedKernel& kernel) {
   std::vector<std::string> names;
   for (const ScalarParameter& scalar : kernel.assumptions.kernel.scalars) {
     if (!is_integer(scalar.element)) continue;
     const auto given = kernel.ranges_given.find(scalar.name);
-    const bool is_large = given != kernel.ranges_given.end() ? given->second.high > kUsualNumbers
-                                                             : bytes_of(scalar.element) == 8;
-    if (is_large) names.push_back(scalar.name);
+    const bool is_said = given != kernel.ranges_given.end();
+    if (is_said || bytes_of(scalar.element) == 8) names.push_back(scalar.name);
   }
   return names;
 }
@@ -143,7 +142,8 @@ class KernelProver {
   // proved, that replaces the statement.
   std::optional<Case> failure_beyond(KernelOfAllSizes& known) {
     const std::vector<std::string> large = said_to_be_large(kernel_);
-    if (large.empty() || reaches(known, large)) return std::nullopt;
+    const bool is_whole = known.proof.answer == Answer::proved && proved_narrowness_ == 0;
+    if (large.empty() || is_whole) return std::nullopt;
     std::string obstacle;
     const KernelDomain domain = domain_beyond(kernel_, function_, large, kUsualNumbers, obstacle);
     KernelOfAllSizes one = asked(domain, kUnitsBeyond);
@@ -180,17 +180,6 @@ class KernelProver {
       const KernelDomain domain = domain_beyond(kernel_, function_, {name}, most, obstacle);
       known.limits.push_back(search.of(name, domain.contract, std::nullopt));
     }
-  }
-
-  // Whether a proof is about all values of these integers, and all grids for them.
-  bool reaches(const KernelOfAllSizes& known, const std::vector<std::string>& names) const {
-    if (known.proof.answer != Answer::proved || proved_narrowness_ != 0) return false;
-    bool reaches = true;
-    for_each_parameter(known.fitted.contract, [&](const auto& parameter) {
-      if (std::ranges::find(names, parameter.name) == names.end()) return;
-      reaches = reaches && parameter.range.high > kUsualNumbers;
-    });
-    return reaches;
   }
 
   const KernelPair& pair_;

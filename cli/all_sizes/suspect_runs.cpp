@@ -20,6 +20,9 @@ constexpr std::uint64_t kElementsRun = 1 << 20;
 constexpr std::uint64_t kThreadsRun = 1 << 18;
 // Of all arrays of a sparse run: more than any device has, less than a host can map.
 constexpr std::uint64_t kSparseBytes = std::uint64_t{1} << 42;
+constexpr std::int64_t kJustBeyond[] = {(std::int64_t{1} << 31) + (1 << 20),
+                                        (std::int64_t{1} << 32) + (1 << 20),
+                                        (std::int64_t{1} << 34) + (1 << 20)};
 // A condition like `n % 64 == 0` leaves out so many values in a row, at most.
 constexpr std::int64_t kStepsToDomain = 256;
 
@@ -159,6 +162,20 @@ std::optional<Case> SuspectRuns::failing(const Suspect& suspect) {
     shrink_grid(kernel, wider);
     if (wider.launch.grid.*axis <= shape.launch.grid.*axis) continue;
     if (auto found = failing_sparsely(std::move(wider), blocks)) return found;
+  }
+  // Just beyond 32 bits an index wraps as it does far beyond, and more is touched.
+  for (const std::int64_t most : kJustBeyond) {
+    KernelInput nearer = shape;
+    bool is_nearer = false;
+    for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
+      if (nearer.integers[i] <= most || !is_integer(kernel.scalars[i].element)) continue;
+      nearer.integers[i] = most;
+      is_nearer = true;
+    }
+    if (!is_nearer) continue;
+    nearer.launch.grid.x = UINT32_MAX;
+    shrink_grid(kernel, nearer);
+    if (auto found = failing_sparsely(std::move(nearer), {})) return found;
   }
   return std::nullopt;
 }

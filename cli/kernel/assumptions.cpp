@@ -105,6 +105,18 @@ class Assuming {
     if (given_.shared_bytes) kernel().launch.shared_bytes = *given_.shared_bytes;
   }
 
+  // The largest number of elements that the ranges of integers allow, about.
+  [[nodiscard]] std::int64_t elements_said() const {
+    std::int64_t elements = 1;
+    for (const ScalarParameter& scalar : made_.kernel.scalars) {
+      const auto given = given_.values.find(scalar.name);
+      if (given == given_.values.end() || !given->second.range) continue;
+      const std::int64_t high = std::max<std::int64_t>(given->second.range->high, 1);
+      if (__builtin_mul_overflow(elements, high, &elements)) return INT64_MAX;
+    }
+    return elements;
+  }
+
   void take_range(ScalarParameter& scalar, const Values& given) {
     if (!is_integer(scalar.element) || !given.range) {
       throw UsageError(fmt::format("--let {}: {}", scalar.name,
@@ -116,7 +128,10 @@ class Assuming {
           fmt::format("--let {}: its type holds {}..{}", scalar.name, all.low, all.high));
     }
     scalar.range = *given.range;
-    if (given.range->high <= kLargestOfTrials || given.range->low > kLargest) return;
+    if (elements_said() <= kLargestOfTrials || given.range->high <= kLargest ||
+        given.range->low > kLargest) {
+      return;
+    }
     free_.insert(scalar.name);
     lows_[scalar.name] = given.range->low;
   }

@@ -66,6 +66,14 @@ std::string text_of(const Term& term) {
 
 std::string text_of(const Condition& condition) {
   constexpr std::string_view kRelations[] = {"==", "!=", "<", "<="};
+  const Term::Kind kind = condition.left.kind;
+  const bool is_truth = kind == Term::Kind::equal || kind == Term::Kind::less ||
+                        kind == Term::Kind::both || kind == Term::Kind::either ||
+                        kind == Term::Kind::opposite;
+  if (is_truth && condition.relation == Condition::Relation::not_equal &&
+      condition.right == Term::constant(0)) {
+    return text_of(condition.left);
+  }
   return fmt::format("{} {} {}", text_of(condition.left),
                      kRelations[static_cast<std::size_t>(condition.relation)],
                      text_of(condition.right));
