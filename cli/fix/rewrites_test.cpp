@@ -114,6 +114,32 @@ TEST(StridedAccesses, BecomeALoopOverASharedArray) {
                 "blockDim.x) s[slot] = 0;\n"}));
 }
 
+TEST(StridedAccesses, OfAFunctionBelongTogether) {
+  const SourceTree tree = kernel_with(
+      "  __shared__ int s[256];\n  s[threadIdx.x] = 0;\n"
+      "  atomicAdd(&a[threadIdx.x], s[threadIdx.x]);\n");
+  const auto patch = all_strided_accesses("k.cu", tree, 0);
+  ASSERT_TRUE(patch);
+  EXPECT_EQ(applied(tree, *patch),
+            "  __shared__ int s[256];\n  for (unsigned slot = threadIdx.x; slot < 256; slot += "
+            "blockDim.x) s[slot] = 0;\n  for (unsigned slot = threadIdx.x; slot < 256; slot += "
+            "blockDim.x) atomicAdd(&a[slot], s[slot]);\n");
+}
+
+TEST(Halving, BeginsAtAPowerOfTwo) {
+  const auto halved = [](const std::string& line) {
+    const SourceTree tree = kernel_with(line + " a[s] = 1;\n");
+    const auto texts = applied(tree, halving_from_power_of_two("k.cu", tree, 0));
+    return texts.empty() ? "" : texts.front();
+  };
+  EXPECT_EQ(halved("for (int s = n / 4; s > 0; s /= 2)"),
+            "for (int s = 1 << (31 - __clz(n)); s > 0; s /= 2) a[s] = 1;\n");
+  EXPECT_EQ(halved("for (int s = n / 2; s > 0; s >>= 1)"),
+            "for (int s = 1 << (31 - __clz(n)); s > 0; s >>= 1) a[s] = 1;\n");
+  EXPECT_EQ(halved("for (int s = n / 4; s > 0; s /= 4)"), "");
+  EXPECT_EQ(halved("for (int s = 1; s < n; s *= 2)"), "");
+}
+
 TEST(InitialValues, AreOfSharedAndLocalVariables) {
   const SourceTree tree = kernel_with("  __shared__ int sum;\n  int x;\n  a[0] = sum + x;\n");
   EXPECT_EQ(applied(tree, initial_values("k.cu", tree, statement_of(tree, 5), "sum")),

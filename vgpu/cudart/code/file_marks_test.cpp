@@ -1,0 +1,27 @@
+// Names of internal linkage of a file that was compiled from a copy.
+#include "vgpu/cudart/code/file_marks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace warpcheck::cudart {
+namespace {
+
+TEST(FileMarks, OfACopyBecomeThoseOfTheOriginal) {
+  std::string ptx =
+      ".entry _ZN46_GLOBAL__N__11111111_7_scan_cu_22222222_333334scanEv(\n"
+      ".global _ZN46_GLOBAL__N__55555555_6_sum_cu_66666666_33333sEv\n";
+  restore_file_marks({"_ZN46_GLOBAL__N__aaaaaaaa_7_scan_cu_bbbbbbbb_333334scanEv", "other"}, ptx);
+  EXPECT_EQ(ptx,
+            ".entry _ZN46_GLOBAL__N__aaaaaaaa_7_scan_cu_bbbbbbbb_333334scanEv(\n"
+            ".global _ZN46_GLOBAL__N__55555555_6_sum_cu_66666666_33333sEv\n");
+}
+
+TEST(FileMarks, ThatAreNoneStay) {
+  std::string ptx = "_INTERNAL_ _GLOBAL__N__1234567 _INTERNAL_11111111_99_a";
+  const std::string before = ptx;
+  restore_file_marks({"_INTERNAL_aaaaaaaa_1_a_bbbbbbbb"}, ptx);
+  EXPECT_EQ(ptx, before);
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart
