@@ -91,11 +91,13 @@ struct TensorMemoryInstr {
   Ref adds{};                     // the predicate enable-input-d
   std::uint32_t scale_shift = 0;  // scale-input-d: d is multiplied with 2^-scale_shift
   bool is_sparse = false, is_by_columns = false;  // .sp; .ws
+  bool shifts_a = false;                          // .ashift
   Ref metadata{};                                 // of a sparse a: an address in tensor memory
   std::int32_t metadata_offset = 0;
   Ref scale_a{}, scale_b{};  // addresses in tensor memory
   std::int32_t scale_a_offset = 0, scale_b_offset = 0;
   std::uint32_t scale_blocks = 0;  // factors for a row of a; 0: as the kind says
+  Ref zero_columns{};              // a mask of b's columns that are zero (9.7.16.4.3); none
 
   // Intermediate rows: four words, and one wide.
   Ref words{}, wide{};

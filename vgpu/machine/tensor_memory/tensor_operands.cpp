@@ -1,5 +1,6 @@
 #include "vgpu/machine/tensor_memory/tensor_operands.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@ std::string MatrixDescriptor::error() const {
                          field(61, 3));
   }
   if (field(53, 8) != 0) return "bits 53 to 60 of a matrix descriptor are not 0";
+  if (field(52, 1) != 0) return "bit 52 of a matrix descriptor is set, which is for sm_103a";
   return {};
 }
 
@@ -41,8 +43,9 @@ std::uint32_t MatrixDescriptor::span() const {
 }
 
 std::uint32_t MatrixDescriptor::swizzled(std::uint32_t address) const {
-  if (swizzle() == Swizzle::b128_of_32) return address ^ ((address >> 7 & 3) << 5);
-  return address ^ ((address >> 7 & (span() / kTensorChunkBytes - 1)) << 4);
+  const std::uint32_t row = (address >> 7) - field(49, 3);  // the pattern begins at the base offset
+  if (swizzle() == Swizzle::b128_of_32) return address ^ ((row & 3) << 5);
+  return address ^ ((row & (span() / kTensorChunkBytes - 1)) << 4);
 }
 
 std::uint32_t MatrixDescriptor::place_along_k(std::uint32_t line, std::uint32_t chunk) const {
@@ -116,8 +119,9 @@ bool has_shape(const TensorMemoryInstr& tensor, std::uint32_t rows, std::uint32_
   if (columns == 0 || columns > kColumnsMax) return false;
   if (tensor.is_by_columns) {
     return (rows == 32 || rows == 64 || rows == 128) &&
-           (columns == 64 || columns == 128 || columns == 256);
+           (columns == 64 || columns == 128 || (columns == 256 && !tensor.is_sparse));
   }
+  if (tensor.is_sparse && tensor.ctas == 2 && is_scaled(tensor.kind) && rows != 256) return false;
   const bool has_rows = tensor.ctas == 2 ? rows == 128 || rows == 256
                                          : rows == 128 || (rows == 64 && !is_scaled(tensor.kind));
   if (tensor.kind == ProductKind::i8) {
@@ -154,7 +158,8 @@ std::uint32_t reserved_bits(ProductKind kind) {
 ProductDescription describe(const TensorMemoryInstr& tensor, std::uint32_t bits) {
   const DescriptionBits fields{bits};
   ProductDescription product;
-  product.depth = depth_of(tensor.kind);
+  product.a_depth = depth_of(tensor.kind);
+  product.depth = product.a_depth * (tensor.is_sparse ? 2 : 1);
   product.columns = fields.field(17, 6) << 3;
   product.rows = fields.field(24, 5) << 4;
   product.a = factor_type(tensor.kind, fields.field(7, 3));
@@ -183,7 +188,18 @@ ProductDescription describe(const TensorMemoryInstr& tensor, std::uint32_t bits)
   if (tensor.kind == ProductKind::f16 && product.a != product.b) {
     fail("matrices A and B of different types");
   }
-  if (fields.field(2, 1) != 0) fail("a sparse matrix");
+  if (fields.field(2, 1) != (tensor.is_sparse ? 1 : 0)) {
+    fail(tensor.is_sparse ? "a dense matrix" : "a sparse matrix");
+  }
+  if (tensor.is_sparse && !is_scaled(tensor.kind) && fields.field(0, 2) != 0) {
+    fail("a sparsity selector other than 0, which the ISA shows in figures alone");
+  }
+  if (tensor.shifts_a && product.rows / tensor.ctas != kTensorLanes) {
+    fail(fmt::format("shifted rows with M = {}", product.rows));
+  }
+  if (tensor.is_by_columns && fields.field(30, 2) != 0) {
+    product.shift_max = 4u << fields.field(30, 2);
+  }
   if ((bits & reserved_bits(tensor.kind)) != 0) {
     fail(fmt::format("the reserved bits {:#x}", bits & reserved_bits(tensor.kind)));
   }
@@ -200,6 +216,53 @@ ProductDescription describe(const TensorMemoryInstr& tensor, std::uint32_t bits)
     fail(fmt::format("the shape M = {}, N = {}", product.rows, product.columns));
   }
   return product;
+}
+
+// A mask of the columns of each part of d: runs of used columns and of zero ones by turns.  The
+// lengths of the runs are those of the examples of 9.7.16.4.3.
+ColumnMask mask_of_columns(std::uint64_t bits, const ProductDescription& product) {
+  const auto field = [&](unsigned first, unsigned count) {
+    return static_cast<std::uint32_t>(bits >> first & ((1u << count) - 1));
+  };
+  ColumnMask mask{std::vector<bool>(product.columns), field(56, 6)};
+  const std::uint32_t limit = std::min(product.shift_max, product.rows == 32 ? 16u : 32u);
+  if (field(36, 3) != 0 || field(62, 2) != 0) mask.error = "has reserved bits";
+  if (mask.shift > limit) {
+    mask.error = fmt::format("shifts by {} columns, and at most {} are allowed", mask.shift, limit);
+  }
+  if (mask.shift != 0 && product.b_in_rows) mask.error = "shifts a transposed matrix";
+  if (field(39, 1) == 0 || !mask.error.empty()) return mask;
+  const std::uint32_t zeros = field(40, 8) + 1, used = field(48, 8) + 1;
+  const std::uint32_t parts = kTensorLanes / product.rows, width = product.columns / parts;
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    bool is_zero = field(32 + part, 1) != 0;
+    std::uint32_t left = is_zero ? zeros : used;
+    const std::uint32_t skipped = field(8 * part, 8);
+    if (skipped >= left) {
+      mask.error = fmt::format("skips {} columns of a first span of {}", skipped, left);
+      return mask;
+    }
+    left -= skipped;
+    for (std::uint32_t column = 0; column < width; ++column) {
+      mask.is_zero[part * width + column] = is_zero;
+      if (--left != 0) continue;
+      is_zero = !is_zero;
+      left = is_zero ? zeros : used;
+    }
+  }
+  return mask;
+}
+
+std::vector<std::uint32_t> places_in_chunk(ProductKind kind, std::uint32_t bits) {
+  const std::uint32_t first = bits & 3, second = bits >> 2;
+  if (kind == ProductKind::tf32) {
+    if (bits == 0x4) return {0};
+    return bits == 0xe ? std::vector<std::uint32_t>{1} : std::vector<std::uint32_t>{};
+  }
+  constexpr std::uint32_t kSecondThenFirst = 0x6;  // the one descending pair that the ISA names
+  if (first >= second && bits != kSecondThenFirst) return {};
+  if (kind != ProductKind::mxf4 && kind != ProductKind::mxf4nvf4) return {first, second};
+  return {2 * first, 2 * first + 1, 2 * second, 2 * second + 1};
 }
 
 std::uint32_t elements_of_chunk(ProductKind kind, Type type) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "vgpu/program/tensor_memory.hpp"
 
@@ -21,6 +22,8 @@ class MatrixDescriptor {
 
   // Returns what is wrong with it; empty: nothing.
   [[nodiscard]] std::string error() const;
+  // 128 bytes in units of 32, for matrices of 32-bit elements whose neighbours have the same k.
+  [[nodiscard]] bool swizzles_by_32() const { return swizzle() == Swizzle::b128_of_32; }
   // Returns the offset of chunk `chunk` of k in row `line` of a (or column of b).
   [[nodiscard]] std::uint32_t place_along_k(std::uint32_t line, std::uint32_t chunk) const;
   // Returns the offset of the chunk that begins with `line`, in a matrix whose neighbours in memory
@@ -47,14 +50,28 @@ class MatrixDescriptor {
 // What an instruction descriptor says (9.7.16.4.2).
 struct ProductDescription {
   std::uint32_t rows = 0, columns = 0, depth = 0;  // M, N, K of all blocks together
+  std::uint32_t a_depth = 0;                       // stored elements of a row of a
   ptx::Type a = ptx::Type::none, b = ptx::Type::none, d = ptx::Type::none;
   bool negates_a = false, negates_b = false, saturates = false;
   bool a_in_columns = false, b_in_rows = false;  // transposed: not K-major
   ptx::Type scale = ptx::Type::none;             // of the factors
   std::uint32_t scale_a_byte = 0, scale_b_byte = 0;
-  std::string error{};  // what the ISA forbids; empty: nothing
+  std::uint32_t shift_max = 0;  // .ws: of b's columns
+  std::string error{};          // what the ISA forbids; empty: nothing
 };
 ProductDescription describe(const TensorMemoryInstr& tensor, std::uint32_t bits);
+
+// Which columns of b a product by columns uses (9.7.16.4.3).
+struct ColumnMask {
+  std::vector<bool> is_zero;
+  std::uint32_t shift = 0;  // the first column
+  std::string error{};      // what the ISA forbids, or does not say; empty: nothing
+};
+ColumnMask mask_of_columns(std::uint64_t bits, const ProductDescription& product);
+
+// Returns where the stored elements of a chunk of a sparse row lie in it, by its four bits of
+// metadata; empty: the ISA gives these bits no meaning (9.7.16.10.8).
+std::vector<std::uint32_t> places_in_chunk(ProductKind kind, std::uint32_t bits);
 
 // Returns the elements in a chunk of 16 bytes of shared memory.
 std::uint32_t elements_of_chunk(ProductKind kind, ptx::Type type);

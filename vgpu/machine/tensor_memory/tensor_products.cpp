@@ -23,13 +23,13 @@ constexpr std::uint32_t kDepthBytes = 32;  // of k, of every kind
 struct AccumulatorLayout {
   std::uint32_t rows = 0;   // in a block
   std::uint32_t parts = 1;  // groups of columns, which lie in different lanes
-  bool is_sparse = false;   // 16 of each 32 lanes
+  bool has_gaps = false;    // 16 of each 32 lanes
   std::uint32_t columns = 0;
 
   [[nodiscard]] std::uint32_t columns_of_part() const { return columns / parts; }
   [[nodiscard]] std::uint32_t lane(std::uint32_t row, std::uint32_t column) const {
     constexpr std::uint32_t kHalf = kLanesOfPart / 2;
-    if (is_sparse) return row / kHalf * kLanesOfPart + row % kHalf;
+    if (has_gaps) return row / kHalf * kLanesOfPart + row % kHalf;
     return row + column / columns_of_part() * rows;
   }
   [[nodiscard]] std::uint32_t column(std::uint32_t column) const {
@@ -41,17 +41,17 @@ AccumulatorLayout layout_of(const TensorMemoryInstr& tensor, const ProductDescri
   AccumulatorLayout layout{.rows = product.rows / tensor.ctas, .columns = product.columns};
   const bool has_all = layout.rows == kTensorLanes;
   if (has_all) return layout;
-  if (tensor.is_by_columns || tensor.ctas == 2) {
+  if (tensor.is_by_columns || (tensor.ctas == 2 && !tensor.is_sparse)) {
     layout.parts = kTensorLanes / layout.rows;
   } else {
-    layout.is_sparse = true;
+    layout.has_gaps = true;
   }
   return layout;
 }
 
 void add_areas(std::vector<TensorArea>& areas, const AccumulatorLayout& layout, std::uint32_t block,
                const TensorAddress& at, std::uint32_t columns, bool writes) {
-  if (!layout.is_sparse) {
+  if (!layout.has_gaps) {
     areas.push_back({block, at.lane, kTensorLanes, at.column, columns, writes});
     return;
   }
@@ -63,9 +63,9 @@ void add_areas(std::vector<TensorArea>& areas, const AccumulatorLayout& layout, 
 
 // Returns what is wrong with the lane of an address; empty: nothing.
 std::string error_of_lane(const AccumulatorLayout& layout, const TensorAddress& at) {
-  if (at.lane == 0 || (layout.is_sparse && at.lane == kLanesOfPart / 2)) return {};
+  if (at.lane == 0 || (layout.has_gaps && at.lane == kLanesOfPart / 2)) return {};
   return fmt::format("an address in tensor memory has lane {}, and must have lane {}", at.lane,
-                     layout.is_sparse ? "0 or 16" : "0");
+                     layout.has_gaps ? "0 or 16" : "0");
 }
 
 }  // namespace
@@ -73,8 +73,11 @@ std::string error_of_lane(const AccumulatorLayout& layout, const TensorAddress& 
 struct TensorProduct {
   ProductDescription description;
   AccumulatorLayout layout;
-  TensorAddress d, a, scale_a, scale_b;
+  TensorAddress d, a, scale_a, scale_b, metadata;
   ElementProduct elements{};
+  ColumnMask mask{};
+  // Where the stored elements of sparse rows lie in them, by rows.
+  std::vector<std::uint32_t> places{};
   // Rows of a and columns of b with undefined elements.
   std::vector<bool> is_undefined_row{}, is_undefined_column{};
 };
@@ -87,6 +90,7 @@ struct SharedFactor {
   Type type = Type::none;
   bool is_across = false;  // neighbours in memory have the same k
   std::uint32_t first = 0, count = 0;
+  std::uint32_t shift = 0;  // the first line in shared memory
 };
 
 // Reads the lines of a factor that one block has.  read(offset) returns 16 bytes there.
@@ -103,7 +107,7 @@ void read_lines(const SharedFactor& factor, ProductKind kind, std::uint32_t dept
   if (!factor.is_across) {
     for (std::uint32_t line = 0; line < factor.count; ++line) {
       for (std::uint32_t number = 0; number < depth / in_chunk; ++number) {
-        const auto chunk = read(factor.descriptor.place_along_k(line, number));
+        const auto chunk = read(factor.descriptor.place_along_k(factor.shift + line, number));
         for (std::uint32_t i = 0; i < in_chunk; ++i) take(chunk, i, line, number * in_chunk + i);
       }
     }
@@ -124,7 +128,7 @@ void read_row_here(const TensorBlock& block, const TensorProduct& product, Produ
                    std::uint32_t line, std::uint32_t row, std::vector<std::uint32_t>& elements,
                    std::vector<bool>& is_undefined) {
   const Type type = product.description.a;
-  const std::uint32_t depth = product.description.depth;
+  const std::uint32_t depth = product.description.a_depth;
   const std::size_t first =
       TensorBlock::index(product.a.lane + product.layout.lane(line, 0), product.a.column);
   const std::uint32_t in_chunk = elements_of_chunk(kind, type);
@@ -156,8 +160,8 @@ void TensorMemory::read_factors(const Operation& op, TensorProduct& product,
   const TensorMemoryInstr& tensor = op.tensor;
   const ProductDescription& description = product.description;
   ElementProduct& elements = product.elements;
-  const std::uint32_t depth = description.depth;
-  elements.a.resize(std::size_t{description.rows} * depth);
+  const std::uint32_t depth = description.depth, a_depth = description.a_depth;
+  elements.a.resize(std::size_t{description.rows} * a_depth);
   elements.b.resize(std::size_t{description.columns} * depth);
   product.is_undefined_row.resize(description.rows);
   product.is_undefined_column.resize(description.columns);
@@ -169,23 +173,112 @@ void TensorMemory::read_factors(const Operation& op, TensorProduct& product,
     };
     const std::uint32_t rows = product.layout.rows;
     for (std::uint32_t line = 0; tensor.a_is_here && line < rows; ++line) {
-      read_row_here(block_of(*blocks[i]), product, tensor.kind, line, i * rows + line, elements.a,
+      const std::uint32_t from = tensor.shifts_a && line + 1 < rows ? line + 1 : line;
+      read_row_here(block_of(*blocks[i]), product, tensor.kind, from, i * rows + line, elements.a,
                     product.is_undefined_row);
     }
     if (!tensor.a_is_here) {
       read_lines({MatrixDescriptor(lane_value(op.run, tensor.a, lane)), description.a,
                   description.a_in_columns, i * rows, rows},
-                 tensor.kind, depth, elements.a, product.is_undefined_row, read);
+                 tensor.kind, a_depth, elements.a, product.is_undefined_row, read);
     }
     const std::uint32_t columns = description.columns / tensor.ctas;
     read_lines({MatrixDescriptor(lane_value(op.run, tensor.b, lane)), description.b,
-                description.b_in_rows, i * columns, columns},
+                description.b_in_rows, i * columns, columns, product.mask.shift},
                tensor.kind, depth, elements.b, product.is_undefined_column, read);
   }
   dependencies_.current.end_asynchronous();
+  for (std::uint32_t column = 0; column < product.mask.is_zero.size(); ++column) {
+    if (!product.mask.is_zero[column]) continue;
+    std::fill_n(elements.b.begin() + std::size_t{column} * depth, depth, 0);
+    product.is_undefined_column[column] = false;
+  }
 }
 
 namespace {
+
+// The metadata of a row: four bits for each chunk.  Rows of 16 and 32-bit elements share words: of
+// 16 rows, the first eight have the lower halves, and the second half of k lies eight lanes further
+// on.  Rows of smaller elements have two words each.
+struct MetadataWord {
+  std::uint32_t lane = 0, column = 0, shift = 0;
+};
+MetadataWord metadata_of(const AccumulatorLayout& layout, ProductKind kind, std::uint32_t row,
+                         std::uint32_t chunk) {
+  const std::uint32_t lane = layout.lane(row, 0);
+  if (kind != ProductKind::f16 && kind != ProductKind::tf32) {
+    return {lane, chunk / 8, chunk % 8 * 4};
+  }
+  return {lane - row % 16 + row % 8 + chunk / 4 * 8, 0, row % 16 / 8 * 16 + chunk % 4 * 4};
+}
+
+std::uint32_t metadata_words(ProductKind kind) {
+  return kind == ProductKind::f16 || kind == ProductKind::tf32 ? 1 : 2;
+}
+
+// Reads where the elements of a block's rows lie.  Returns bits that mean nothing; empty: none.
+std::string read_places(const TensorBlock& block, ProductKind kind, std::uint32_t first_row,
+                        TensorProduct& product) {
+  for (std::uint32_t row = 0; row < product.layout.rows; ++row) {
+    const std::uint32_t in_chunk = kind == ProductKind::tf32                             ? 2
+                                   : is_scaled(kind) && product.description.depth == 128 ? 8
+                                                                                         : 4;
+    for (std::uint32_t chunk = 0; chunk < product.description.depth / in_chunk; ++chunk) {
+      const MetadataWord at = metadata_of(product.layout, kind, row, chunk);
+      const std::size_t word =
+          TensorBlock::index(product.metadata.lane + at.lane, product.metadata.column + at.column);
+      if (!block.written[word]) product.is_undefined_row[first_row + row] = true;
+      const std::uint32_t bits = block.words[word] >> at.shift & 0xf;
+      const std::vector<std::uint32_t> places = places_in_chunk(kind, bits);
+      if (places.empty()) {
+        return fmt::format("the metadata of row {} has the bits {:#x}, which have no meaning",
+                           first_row + row, bits);
+      }
+      for (const std::uint32_t place : places) product.places.push_back(chunk * in_chunk + place);
+    }
+  }
+  return {};
+}
+
+// Multiplies rows one by one with the elements of b that their metadata name.
+std::vector<std::uint32_t> multiply_sparse(const ElementProduct& elements, std::uint32_t depth,
+                                           std::span<const std::uint32_t> places) {
+  std::vector<std::uint32_t> results;
+  const auto slice = [](const std::vector<std::uint32_t>& all, std::size_t first,
+                        std::size_t count) {
+    return std::vector<std::uint32_t>(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                      all.begin() + static_cast<std::ptrdiff_t>(first + count));
+  };
+  const std::uint32_t stored = elements.depth;
+  for (std::uint32_t row = 0; row < elements.rows; ++row) {
+    ElementProduct one = elements;
+    one.rows = 1;
+    one.a = slice(elements.a, std::size_t{row} * stored, stored);
+    one.c = slice(elements.c, std::size_t{row} * elements.columns, elements.columns);
+    one.b.clear();
+    for (std::uint32_t column = 0; column < elements.columns; ++column) {
+      for (std::uint32_t k = 0; k < stored; ++k) {
+        one.b.push_back(elements.b[column * depth + places[row * stored + k]]);
+      }
+    }
+    if (elements.blocks != 0) {
+      one.scale_a = slice(elements.scale_a, std::size_t{row} * elements.blocks, elements.blocks);
+    }
+    const std::vector<std::uint32_t> of_row = multiply_elements(one);
+    results.insert(results.end(), of_row.begin(), of_row.end());
+  }
+  return results;
+}
+
+// A factor must lie in all four parts of the lanes; the machine reads the first.
+bool is_scale_written(const TensorBlock& block, const TensorAddress& at, std::uint32_t line) {
+  for (std::uint32_t part = 0; part < kTensorLanes / kLanesOfPart; ++part) {
+    const std::size_t index = TensorBlock::index(part * kLanesOfPart + line % kLanesOfPart,
+                                                 at.column + line / kLanesOfPart);
+    if (!block.written[index]) return false;
+  }
+  return true;
+}
 
 void read_scales(const TensorMemoryInstr& tensor, TensorProduct& product,
                  std::span<const TensorBlock* const> blocks, std::uint32_t number) {
@@ -195,12 +288,18 @@ void read_scales(const TensorMemoryInstr& tensor, TensorProduct& product,
   elements.scale_a.clear();
   elements.scale_b.clear();
   for (std::uint32_t row = 0; row < product.layout.rows; ++row) {
+    if (!is_scale_written(*blocks[number], product.scale_a, row)) {
+      product.is_undefined_row[number * product.layout.rows + row] = true;
+    }
     for (std::uint32_t i = 0; i < tensor.scale_blocks; ++i) {
       elements.scale_a.push_back(
           scale_at(*blocks[number], product.scale_a, row, product.description.scale_a_byte + i));
     }
   }
   for (std::uint32_t column = 0; column < product.description.columns; ++column) {
+    if (!is_scale_written(*blocks[number], product.scale_b, column)) {
+      product.is_undefined_column[column] = true;
+    }
     for (std::uint32_t i = 0; i < tensor.scale_blocks; ++i) {
       elements.scale_b.push_back(
           scale_at(*blocks[number], product.scale_b, column, product.description.scale_b_byte + i));
@@ -225,7 +324,12 @@ void multiply_in_block(const TensorProduct& product, ElementProduct elements, Te
       elements.c[row * columns + column] = is_half ? word & 0xffff : word;
     }
   }
-  const std::vector<std::uint32_t> results = multiply_elements(elements);
+  const std::size_t stored = std::size_t{layout.rows} * elements.depth;
+  const std::vector<std::uint32_t> results =
+      product.places.empty()
+          ? multiply_elements(elements)
+          : multiply_sparse(elements, product.description.depth,
+                            std::span(product.places).subspan(number * stored, stored));
   for (std::uint32_t row = 0; row < layout.rows; ++row) {
     const bool is_undefined_row = product.is_undefined_row[number * layout.rows + row];
     for (std::uint32_t column = 0; column < columns; ++column) {
@@ -259,11 +363,27 @@ Step TensorMemory::multiply(const Operation& op) {
     return fail(op, Trap::Cause::tensor_rule,
                 "(1) needs a pair of blocks, and one of them does not exist");
   }
-  for (const Ref& ref : {tensor.a_is_here ? tensor.b : tensor.a, tensor.b}) {
+  for (const bool is_a : {true, false}) {
+    if (is_a && tensor.a_is_here) continue;
+    const Ref& ref = is_a ? tensor.a : tensor.b;
     launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, ref, op.lanes);
     const MatrixDescriptor descriptor(lane_value(op.run, ref, op.lane()));
     if (const std::string error = descriptor.error(); !error.empty()) {
       return fail(op, Trap::Cause::tensor_rule, "(1): " + error);
+    }
+    const bool is_across = is_a ? description.a_in_columns : description.b_in_rows;
+    if (is_across && descriptor.swizzles_by_32() != (tensor.kind == ProductKind::tf32)) {
+      return fail(op, Trap::Cause::tensor_rule,
+                  "(1): transposed matrices of tf32, and no others, need the swizzling mode of "
+                  "128 bytes in units of 32");
+    }
+  }
+  if (tensor.zero_columns.bank != Bank::none) {
+    launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, tensor.zero_columns, op.lanes);
+    product.mask = mask_of_columns(lane_value(op.run, tensor.zero_columns, op.lane()), description);
+    if (!product.mask.error.empty()) {
+      return fail(op, Trap::Cause::tensor_rule,
+                  "(1): the descriptor of zero columns " + product.mask.error);
     }
   }
   product.layout = layout_of(tensor, description);
@@ -271,11 +391,19 @@ Step TensorMemory::multiply(const Operation& op) {
   if (tensor.a_is_here) product.a = op.at(tensor.a, tensor.a_offset);
   std::string error = error_of_lane(product.layout, product.d);
   if (error.empty()) error = error_of_lane(product.layout, product.a);
+  if (tensor.is_sparse) {
+    product.metadata = op.at(tensor.metadata, tensor.metadata_offset);
+    if (error.empty()) error = error_of_lane(product.layout, product.metadata);
+  }
   std::vector<TensorArea> areas;
   constexpr std::uint32_t kWords = kDepthBytes / 4;
   for (const Slot* const slot : blocks) {
     if (tensor.a_is_here) {
       add_areas(areas, product.layout, slot->block, product.a, kWords, false);
+    }
+    if (tensor.is_sparse) {
+      add_areas(areas, product.layout, slot->block, product.metadata, metadata_words(tensor.kind),
+                false);
     }
     if (is_scaled(tensor.kind)) {
       product.scale_a = op.at(tensor.scale_a, tensor.scale_a_offset);
@@ -305,12 +433,17 @@ Step TensorMemory::multiply(const Operation& op) {
   for (const Ref& mask : tensor.disabled) disabled.push_back(op.word(mask));
   std::vector<const TensorBlock*> memories;
   for (Slot* const slot : blocks) memories.push_back(&block_of(*slot));
+  for (std::uint32_t i = 0; tensor.is_sparse && i < blocks.size(); ++i) {
+    const std::string lack =
+        read_places(*memories[i], tensor.kind, i * product.layout.rows, product);
+    if (!lack.empty()) return fail(op, Trap::Cause::tensor_rule, "(1): " + lack);
+  }
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     if (is_scaled(tensor.kind)) read_scales(tensor, product, memories, i);
     ElementProduct part = product.elements;
     part.rows = product.layout.rows;
     part.columns = description.columns;
-    part.depth = description.depth;
+    part.depth = description.a_depth;
     part.a_type = description.a;
     part.b_type = description.b;
     part.d_type = description.d;

@@ -6,13 +6,11 @@
 // accumulator, is then in error by at most (n + 1) 2^-23 sum|t|, whatever is truncated or rounded,
 // and a result of f16 by its own rounding more.  Every result must lie within that; and where all
 // partial sums in any order are floats, it must be the exact sum.
-#include <mpfr.h>
-
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,230 +19,10 @@
 #include <gtest/gtest.h>
 
 #include "vgpu/machine/tensor_memory/tensor_bench.hpp"
+#include "vgpu/machine/tensor_memory/tensor_product_case.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
-
-// A number with so many digits that sums of products are exact.
-class Exact {
- public:
-  Exact() {
-    mpfr_init2(value_, kBits);
-    mpfr_set_zero(value_, 1);
-  }
-  Exact(const Exact& other) : Exact() { mpfr_set(value_, other.value_, MPFR_RNDN); }
-  Exact& operator=(const Exact& other) {
-    mpfr_set(value_, other.value_, MPFR_RNDN);
-    return *this;
-  }
-  ~Exact() { mpfr_clear(value_); }
-  static Exact of(double value) {
-    Exact result;
-    mpfr_set_d(result.value_, value, MPFR_RNDN);
-    return result;
-  }
-  void add(const Exact& other) { mpfr_add(value_, value_, other.value_, MPFR_RNDN); }
-  void add_absolute(const Exact& other) {
-    Exact positive(other);
-    mpfr_abs(positive.value_, positive.value_, MPFR_RNDN);
-    add(positive);
-  }
-  void multiply(const Exact& other) { mpfr_mul(value_, value_, other.value_, MPFR_RNDN); }
-  void scale(int exponent) { mpfr_mul_2si(value_, value_, exponent, MPFR_RNDN); }
-  // Returns |this - other| <= bound.
-  [[nodiscard]] bool is_near(double other, const Exact& bound) const {
-    Exact difference(*this);
-    mpfr_sub_d(difference.value_, difference.value_, other, MPFR_RNDN);
-    return mpfr_cmpabs(difference.value_, bound.value_) <= 0;
-  }
-  [[nodiscard]] double value() const { return mpfr_get_d(value_, MPFR_RNDN); }
-
- private:
-  static constexpr int kBits = 1'200;
-  mpfr_t value_;
-};
-
-// A format of floats by its definition.
-struct Format {
-  int bits = 8, exponent = 4, fraction = 3, bias = 7;
-  [[nodiscard]] double value(std::uint32_t code) const {
-    const std::uint32_t f = code & ((1u << fraction) - 1);
-    const auto e = static_cast<int>(code >> fraction & ((1u << exponent) - 1));
-    const double sign = (code >> (bits - 1) & 1) != 0 ? -1 : 1;
-    const double one = e == 0 ? 0 : 1;
-    return sign * std::ldexp(one + std::ldexp(f, -fraction), (e == 0 ? 1 : e) - bias);
-  }
-};
-const std::map<std::string, Format>& formats() {
-  static const std::map<std::string, Format> all{
-      {"e4m3", {8, 4, 3, 7}},    {"e5m2", {8, 5, 2, 15}},   {"e2m3", {6, 2, 3, 1}},
-      {"e3m2", {6, 3, 2, 3}},    {"e2m1", {4, 2, 1, 1}},    {"f16", {16, 5, 10, 15}},
-      {"bf16", {16, 8, 7, 127}}, {"tf32", {19, 8, 10, 127}}};
-  return all;
-}
-
-struct Case {
-  std::string kind;
-  std::string a = "e4m3", b = "e4m3", d = "f32";
-  std::uint32_t rows = 128, columns = 16, depth = 32;
-  std::uint32_t blocks = 1;
-  bool by_columns = false;  // .ws
-  bool a_is_here = false, negates_a = false, negates_b = false;
-  bool a_across = false, b_across = false;  // transposed
-  bool adds = true, is_small = false;       // small integers: every sum is exact
-  std::uint32_t scale_shift = 0;
-  std::uint32_t scales = 0;  // factors for a row
-  bool has_e4m3_scales = false;
-  std::uint32_t scale_a_id = 0, scale_b_id = 0;
-  std::string collector;
-  std::vector<std::uint32_t> disabled;
-  bool is_sparse = false, shifts_a = false;
-  std::string mask;  // an operand
-
-  [[nodiscard]] bool is_integer() const { return kind == "i8"; }
-  [[nodiscard]] bool is_scaled() const { return kind.starts_with("mx"); }
-  [[nodiscard]] bool is_packed() const { return kind.starts_with("mxf4"); }
-  [[nodiscard]] std::uint32_t stored() const { return is_sparse ? depth / 2 : depth; }  // of a
-};
-
-void PrintTo(const Case& c, std::ostream* out) {
-  *out << fmt::format("{} {} {} {} M{} N{} K{} x{}{}{}{}{}{}{}", c.kind, c.a, c.b, c.d, c.rows,
-                      c.columns, c.depth, c.blocks, c.by_columns ? " ws" : "",
-                      c.a_is_here ? " here" : "", c.a_across ? " a across" : "",
-                      c.b_across ? " b across" : "", c.is_sparse ? " sparse" : "",
-                      c.shifts_a ? " ashift" : "");
-}
-
-std::uint32_t type_code(const Case& c, const std::string& type) {
-  if (c.is_packed()) return 1;
-  static const std::map<std::string, std::uint32_t> codes{
-      {"f16", 0},  {"bf16", 1}, {"tf32", 2}, {"u8", 0},   {"s8", 1},
-      {"e4m3", 0}, {"e5m2", 1}, {"e2m3", 3}, {"e3m2", 4}, {"e2m1", 5}};
-  return codes.at(type);
-}
-
-// Tables 42 to 44.
-std::uint32_t description(const Case& c) {
-  std::uint32_t bits = type_code(c, c.a) << 7 | type_code(c, c.b) << 10 | c.columns / 8 << 17;
-  if (c.negates_a) bits |= 1u << 13;
-  if (c.negates_b) bits |= 1u << 14;
-  if (c.a_across) bits |= 1u << 15;
-  if (c.b_across) bits |= 1u << 16;
-  if (c.is_sparse) bits |= 1u << 2;
-  if (c.is_scaled()) {
-    return bits | c.scale_b_id << 4 | (c.has_e4m3_scales ? 0u : 1u << 23) | c.rows / 128 << 27 |
-           c.scale_a_id << 29;
-  }
-  const std::uint32_t d = c.d == "s32" ? 2 : c.d == "f32" ? 1 : 0;
-  return bits | d << 4 | c.rows / 16 << 24;
-}
-
-// Codes of elements; those of two factors, small and exact, or of all kinds.
-std::uint32_t draw_code(const Case& c, const std::string& type, std::mt19937& random) {
-  if (c.is_integer()) return random() & 0xff;
-  const Format& format = formats().at(type);
-  const std::uint32_t sign = (random() & 1) << (format.bits - 1);
-  if (c.is_small) {  // 0, +-1, +-2
-    const std::uint32_t which = random() % 3;
-    const auto one = static_cast<std::uint32_t>(format.bias) << format.fraction;
-    return which == 0 ? 0 : sign | (one + ((which - 1) << format.fraction));
-  }
-  const std::uint32_t fraction = random() & ((1u << format.fraction) - 1);
-  if (format.bits <= 6)
-    return sign | ((random() & ((1u << format.exponent) - 1)) << format.fraction) | fraction;
-  const int spread = c.d == "f16" ? 4 : format.exponent == 4 ? 6 : 9;
-  const auto exponent =
-      static_cast<std::uint32_t>(format.bias + static_cast<int>(random() % (2 * spread)) - spread);
-  return sign | exponent << format.fraction | fraction;
-}
-
-double value_of(const std::string& type, std::uint32_t code) {
-  if (type == "u8") return code;
-  if (type == "s8") return static_cast<std::int8_t>(code);
-  return formats().at(type).value(code);
-}
-
-double value_of_scale(const Case& c, std::uint32_t code) {
-  return c.has_e4m3_scales ? formats().at("e4m3").value(code)
-                           : std::ldexp(1.0, static_cast<int>(code) - 127);
-}
-
-// Where the elements of a row of 16 bytes lie in shared memory: bits of an element, and elements.
-struct Packing {
-  std::uint32_t bits = 8, elements = 16, shift = 0;
-};
-Packing packing_of(const Case& c, const std::string& type, bool in_tensor_memory) {
-  if (c.is_packed()) return {4, 32, 0};
-  if (type == "tf32") return {32, 4, 13};
-  if (type == "f16" || type == "bf16") return {16, 8, 0};
-  if (in_tensor_memory) return {8, 16, type == "e2m1" ? 2u : 0u};
-  if (type == "e2m3" || type == "e3m2") return {6, 16, 0};
-  if (type == "e2m1") return {4, 16, 0};
-  return {8, 16, 0};
-}
-
-void put_bits(std::uint8_t* to, std::uint32_t first, std::uint32_t bits, std::uint32_t value) {
-  for (std::uint32_t i = 0; i < bits; ++i) {
-    if ((value >> i & 1) != 0)
-      to[(first + i) / 8] |= static_cast<std::uint8_t>(1u << (first + i) % 8);
-  }
-}
-
-// A matrix of one block in shared memory, without swizzling.  Along k: 16 bytes of a line lie
-// together, 8 lines make a tile of 128 bytes, the next 16 bytes of k follow after LBO = 128, the
-// next 8 lines after SBO.  Across: 16 bytes of neighbouring lines lie together, 8 k make a tile;
-// LBO: to the next 8 k, SBO: to the next lines.
-struct SharedMatrix {
-  std::vector<std::uint8_t> bytes;
-  std::uint64_t fields = 0;  // of its descriptor, without the address
-};
-
-SharedMatrix shared_matrix(const Case& c, const std::string& type, bool across,
-                           const std::vector<std::uint32_t>& codes, std::uint32_t lines,
-                           std::uint32_t depth) {
-  const Packing packing = packing_of(c, type, false);
-  const std::uint32_t e = packing.elements;
-  SharedMatrix matrix;
-  const std::uint32_t chunks = across ? (lines + e - 1) / e : depth / e;
-  const std::uint32_t lbo = 128, sbo = across ? depth / 8 * 128 : 128 * chunks;
-  matrix.bytes.resize(across ? std::size_t{chunks} * sbo : std::size_t{(lines + 7) / 8} * sbo);
-  for (std::uint32_t line = 0; line < lines; ++line) {
-    for (std::uint32_t k = 0; k < depth; ++k) {
-      const std::uint32_t place = across ? line / e * sbo + k / 8 * lbo + k % 8 * 16
-                                         : line / 8 * sbo + k / e * lbo + line % 8 * 16;
-      put_bits(&matrix.bytes[place], (across ? line : k) % e * packing.bits + packing.shift,
-               packing.bits - packing.shift, codes[line * depth + k]);
-    }
-  }
-  matrix.fields = std::uint64_t{lbo / 16} << 16 | std::uint64_t{sbo / 16} << 32 | 1ull << 46;
-  return matrix;
-}
-
-// Where row and column of d lie (layouts A to G).
-struct Word {
-  std::uint32_t block = 0, lane = 0, column = 0;
-};
-Word place_of(const Case& c, std::uint32_t row, std::uint32_t column) {
-  const std::uint32_t own = c.rows / c.blocks, block = row / own, r = row % own;
-  if (own == 128) return {block, r, column};
-  const bool is_half = (!c.by_columns && c.blocks == 1) || (c.blocks == 2 && c.is_sparse);
-  if (is_half) return {block, r / 16 * 32 + r % 16, column};
-  const std::uint32_t parts = 128 / own, width = c.columns / parts;
-  return {block, r + column / width * own, column % width};
-}
-
-std::uint32_t bits_of_float(double value) {
-  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-}
-
-// The bits of a normal number that is a half.
-std::uint32_t half_of(double value) {
-  if (value == 0) return 0;
-  int exponent = 0;
-  const double fraction = std::frexp(std::abs(value), &exponent);
-  return (value < 0 ? 0x8000u : 0u) | static_cast<std::uint32_t>(exponent + 14) << 10 |
-         static_cast<std::uint32_t>((2 * fraction - 1) * 1024);
-}
 
 class Products : public testing::TestWithParam<Case> {
  protected:
@@ -256,7 +34,7 @@ class Products : public testing::TestWithParam<Case> {
 
   void draw(const Case& c) {
     a.resize(c.rows * c.stored());
-    b.resize(c.columns * c.depth);
+    b.resize((c.columns + c.shift) * c.depth);
     for (std::uint32_t& code : a) code = draw_code(c, c.a, random);
     for (std::uint32_t& code : b) code = draw_code(c, c.b, random);
     d.resize(c.rows * c.columns);
@@ -326,7 +104,7 @@ TEST_P(Products, LieWithinWhatTheIsaAllows) {
   std::uint64_t fields_a = 0, fields_b = 0;
   std::size_t first_of_b = 0;
   for (std::uint32_t block = 0; block < c.blocks; ++block) {
-    const std::uint32_t rows = c.rows / c.blocks, columns = c.columns / c.blocks;
+    const std::uint32_t rows = c.rows / c.blocks, columns = c.columns / c.blocks + c.shift;
     const auto part = [&](const std::vector<std::uint32_t>& all, std::uint32_t count,
                           std::uint32_t depth) {
       return std::vector<std::uint32_t>(all.begin() + block * count * depth,
@@ -458,12 +236,12 @@ TEST_P(Products, LieWithinWhatTheIsaAllows) {
       from.scale(-static_cast<int>(c.scale_shift));
       add(from);
       const std::uint32_t last = c.rows / c.blocks - 1;
-      const std::uint32_t row_of_a = c.shifts_a && row % 32 != 31 ? row + 1 : row;
-      ASSERT_LE(row % (last + 1), last);
-      for (std::uint32_t k = 0; k < c.stored(); ++k) {
+      const std::uint32_t row_of_a = c.shifts_a && row % (last + 1) != last ? row + 1 : row;
+      const bool is_zero = column < c.zero_columns.size() && c.zero_columns[column] == '1';
+      for (std::uint32_t k = 0; k < (is_zero ? 0 : c.stored()); ++k) {
         const std::uint32_t at = c.is_sparse ? places[row_of_a * c.stored() + k] : k;
         Exact term = Exact::of(value_of(c.a, a[row_of_a * c.stored() + k]));
-        term.multiply(Exact::of(value_of(c.b, b[column * c.depth + at])));
+        term.multiply(Exact::of(value_of(c.b, b[(column + c.shift) * c.depth + at])));
         if (c.negates_a != c.negates_b) term.multiply(Exact::of(-1));
         if (c.scales != 0) {
           const std::uint32_t of_k = at / (c.depth / c.scales);
@@ -589,6 +367,85 @@ std::vector<Case> form_cases() {
   return all;
 }
 
+std::vector<Case> sparse_cases() {
+  std::vector<Case> all;
+  const auto add = [&](Case c) {
+    c.is_sparse = true;
+    c.depth *= 2;
+    all.push_back(c);
+    c.is_small = true;
+    all.push_back(c);
+  };
+  const Case half{.kind = "f16", .a = "f16", .b = "f16", .depth = 16};
+  add(half);
+  add({.kind = "tf32", .a = "tf32", .b = "tf32", .depth = 8});
+  add({.kind = "f8f6f4", .a = "e4m3", .b = "e2m1"});
+  add({.kind = "f8f6f4", .a = "e2m3", .b = "e5m2", .a_is_here = true});
+  add({.kind = "mxf8f6f4", .a = "e5m2", .b = "e4m3", .scales = 1});
+  add({.kind = "mxf4", .a = "e2m1", .b = "e2m1", .depth = 64, .scales = 2});
+  add({.kind = "mxf4nvf4",
+       .a = "e2m1",
+       .b = "e2m1",
+       .depth = 64,
+       .scales = 4,
+       .has_e4m3_scales = true});
+  add({.kind = "i8", .a = "s8", .b = "u8", .d = "s32"});
+  Case c = half;
+  c.a_is_here = true;
+  c.rows = 64;
+  add(c);
+  c = half;
+  c.blocks = 2, c.rows = 256, c.columns = 32;
+  add(c);
+  c.rows = 128;
+  add(c);
+  for (const std::uint32_t rows : {32u, 64u, 128u}) {
+    c = half;
+    c.by_columns = true, c.rows = rows, c.columns = 64;
+    add(c);
+  }
+  return all;
+}
+
+// The examples 2, 3 and 4 of 9.7.16.4.3, the first column first, and rows that are shifted.
+std::vector<Case> column_cases() {
+  const Case half{
+      .kind = "f16", .a = "f16", .b = "f16", .columns = 64, .depth = 16, .by_columns = true};
+  std::vector<Case> all;
+  Case c = half;
+  c.mask = "0x0003028000000000";
+  c.zero_columns =
+      "00001110000111000011100001110000"
+      "11100001110000111000011100001110";
+  all.push_back(c);
+  c = half;
+  c.rows = 64;
+  c.mask = "0x0003028100000000";
+  c.zero_columns =
+      "11100001110000111000011100001110"
+      "00001110000111000011100001110000";
+  all.push_back(c);
+  c = half;
+  c.rows = 32;
+  c.mask = "0x0203028301020100";
+  c.shift = 2;
+  c.zero_columns =
+      "1110000111000011"
+      "1100001110000111"
+      "0011100001110000"
+      "0001110000111000";
+  all.push_back(c);
+  c = {.kind = "f16", .a = "f16", .b = "f16", .depth = 16, .a_is_here = true};
+  c.shifts_a = true;
+  all.push_back(c);
+  c.blocks = 2, c.rows = 256, c.columns = 32;
+  c.collector = ".collector::a::lastuse";
+  all.push_back(c);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sparse, Products, testing::ValuesIn(sparse_cases()));
+INSTANTIATE_TEST_SUITE_P(Columns, Products, testing::ValuesIn(column_cases()));
 INSTANTIATE_TEST_SUITE_P(Dense, Products, testing::ValuesIn(dense_cases()));
 INSTANTIATE_TEST_SUITE_P(Forms, Products, testing::ValuesIn(form_cases()));
 

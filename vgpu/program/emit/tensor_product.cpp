@@ -21,14 +21,15 @@ std::uint32_t scale_blocks_of(TensorWords& words, ProductKind kind) {
   return kind == ProductKind::mxf8f6f4 ? 1 : 2;
 }
 
-// The buffer that holds a matrix between products changes no result.
-void take_collector(TensorWords& words, bool is_by_columns) {
+// The buffer that holds a matrix between products changes no result.  Returns its use.
+std::string_view take_collector(TensorWords& words, bool is_by_columns) {
   for (const std::string_view use : {"fill", "use", "lastuse", "discard"}) {
-    if (!is_by_columns && words.take(fmt::format("collector::a::{}", use))) return;
+    if (!is_by_columns && words.take(fmt::format("collector::a::{}", use))) return use;
     for (const char buffer : {'0', '1', '2', '3'}) {
-      if (is_by_columns && words.take(fmt::format("collector::b{}::{}", buffer, use))) return;
+      if (is_by_columns && words.take(fmt::format("collector::b{}::{}", buffer, use))) return use;
     }
   }
+  return {};
 }
 
 class ProductEmitter {
@@ -54,8 +55,11 @@ class ProductEmitter {
     }
     tensor.adds = e_.source(in_, next(), Type::pred);
     if (at_ == in_.operands.size()) return;
-    if (tensor.is_by_columns) e_.refuse(in_, "a mask of columns that are zero");
-    read_scale(tensor, next());
+    if (tensor.is_by_columns) {
+      tensor.zero_columns = e_.source(in_, next(), Type::b64);
+    } else {
+      read_scale(tensor, next());
+    }
     if (at_ != in_.operands.size()) e_.refuse(in_, "more operands than this form has");
   }
 
@@ -108,13 +112,17 @@ void emit_tensor_product(Emission& e, const ptx::Instruction& in,
                                                        {"kind::mxf4", ProductKind::mxf4},
                                                        {"kind::mxf4nvf4", ProductKind::mxf4nvf4}});
   tensor.scale_blocks = scale_blocks_of(words, tensor.kind);
-  take_collector(words, tensor.is_by_columns);
+  tensor.shifts_a = words.take("ashift");
+  const std::string_view use = take_collector(words, tensor.is_by_columns);
   words.end();
+  if (tensor.shifts_a && (use == "use" || use == "fill" || is_scaled(tensor.kind))) {
+    e.refuse(in, ".ashift with this kind, or with .collector::a::use or ::fill");
+  }
   if (tensor.is_by_columns && (tensor.ctas != 1 || is_scaled(tensor.kind))) {
     e.refuse(in, ".ws with two blocks, or with this kind");
   }
-  if (tensor.is_sparse) e.refuse(in, "a product of a sparse matrix in tensor memory");
   ProductEmitter(e, in).read_operands(tensor, !tensor.is_by_columns);
+  if (tensor.shifts_a && !tensor.a_is_here) e.refuse(in, ".ashift of a matrix in shared memory");
   e.program.uses_clusters |= tensor.ctas == 2;
   push_tensor(e, out, std::move(tensor));
 }
