@@ -7,8 +7,8 @@
 //                          checked by the memory model of PTX ISA chapter 8.
 //                          KERNEL_releasing: with a fence first, so that its atomic operations
 //                          release what came before.
-//                          matrix_KIND, warpgroup: a loop over one instruction of the tensor
-//                          cores; multiply-adds a second are counted, too.
+//                          matrix_KIND, warpgroup, tensor: a loop over one instruction of the
+//                          tensor cores; multiply-adds a second are counted, too.
 //   interpreted/KERNEL/MODE   the same without machine code.
 //   strategies/KERNEL/STRATEGY   engine/KERNEL/all under a strategy, each iteration another seed.
 //   growth/KERNEL/BLOCKS   blocks that communicate, races checked: microseconds a block, which
@@ -62,7 +62,7 @@ struct BenchKernel {
 
 constexpr std::uint64_t kMatrixProducts = std::uint64_t{bench::kRateWarps} * bench::kRateRounds;
 
-constexpr std::array<BenchKernel, 19> kKernels{{
+constexpr std::array<BenchKernel, 20> kKernels{{
     {"block_scan", bench::block_scan, kElements},
     {"block_scan_fenced", bench::block_scan_fenced, kElements},
     {"histogram", bench::histogram, bench::kBins},
@@ -82,6 +82,7 @@ constexpr std::array<BenchKernel, 19> kKernels{{
     {"matrix_s8", bench::matrix_rate_s8, bench::kRateOut, kMatrixProducts * 16 * 8 * 32},
     {"matrix_f64", bench::matrix_rate_f64, bench::kRateOut, kMatrixProducts * 8 * 8 * 4},
     {"warpgroup", bench::warpgroup_rate, bench::kRateOut, kMatrixProducts / 4 * 64 * 64 * 16},
+    {"tensor", bench::tensor_rate, bench::kRateOut, kMatrixProducts / 4 * 128 * 64 * 16},
 }};
 
 struct Mode {

@@ -19,4 +19,8 @@ cudaError_t matrix_rate_f64(const int* in, int* out, int n);   // m8n8k4
 // is waited for.
 cudaError_t warpgroup_rate(const int* in, int* out, int n);
 
+// kRateRounds products of 128 x 64 x 16 halves for each block, whose sums tensor memory holds; one
+// thread begins them, and they are waited for together.
+cudaError_t tensor_rate(const int* in, int* out, int n);
+
 }  // namespace bench

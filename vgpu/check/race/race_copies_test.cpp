@@ -138,5 +138,92 @@ TEST_F(CopiesTest, WordsThatWereWrittenBeforeCellsBecameHalvesAreKnown) {
   EXPECT_EQ(findings().size(), 2u);
 }
 
+TEST_F(CopiesTest, WhatIsBesideAnOpenCopyIsChecked) {
+  copy(0, 1);
+  launch.one(kWrite, shared, 0, 40, 2, 200);
+  launch.one(kRead, shared, 0, 41, 3, 201);
+  EXPECT_EQ(summary(), Lines{});
+  launch.one(kRead, shared, 0, 41, 4, 200);
+  EXPECT_EQ(summary(), Lines{"write 102 / read 104"});
+  launch.barrier(0);
+  launch.one(kWrite, shared, 0, 41, 5, 200);
+  launch.one(kRead, shared, 0, 41, 6, 7);
+  EXPECT_EQ(summary(), (Lines{"write 102 / read 104", "write 101 / read 106"}));
+}
+
+// The products of a warpgroup read one tile.
+class ProductsTest : public RaceTest {
+ protected:
+  static constexpr std::uint32_t kRead1 = 1, kRead2 = 2, kGroup = 50;
+  ProductsTest() {
+    program.synchronizes_threads = true;
+    program.code[kGroup].kind = InstrKind::group_pending;
+    start(1, 128);
+  }
+  void read(std::uint32_t warp, std::uint32_t pc = kRead1) {
+    Access row = launch.access(kRead, shared, 0, warp, pc);
+    row.mask = ~0u;
+    row.pattern = Pattern::strided;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) row.offset[lane] = 4 * lane;
+    row.asynchronous = row.async_proxy = true;
+    program.code[pc].kind = InstrKind::group_load;
+    launch.emit(row);
+  }
+  void commit(std::uint32_t warp) {
+    checker.on_copy_commit({&program, launch.place(0, warp), kGroup, ~0u});
+  }
+  void wait(std::uint32_t warp, std::uint32_t groups_left = 0) {
+    checker.on_copy_wait({&program, launch.place(0, warp), kGroup, ~0u, groups_left});
+  }
+  void write(std::uint32_t thread, std::uint32_t pc) {
+    launch.one(kWrite, shared, 0, thread, pc, 5);
+  }
+};
+
+TEST_F(ProductsTest, WhoHasWaitedKnowsTheReadsOfAllFourWarps) {
+  for (const std::uint32_t warp : {2u, 0u, 1u, 3u}) read(warp);
+  for (std::uint32_t warp = 0; warp < 4; ++warp) commit(warp);
+  wait(1);
+  write(40, 3);
+  EXPECT_EQ(summary(), Lines{});
+  write(100, 4);  // the reads came before the write that this one races with
+  EXPECT_EQ(summary(), Lines{"write 103 / write 104"});
+}
+
+TEST_F(ProductsTest, AReadOfALaterGroupIsNotKnown) {
+  for (std::uint32_t warp = 0; warp < 4; ++warp) {
+    read(warp);
+    commit(warp);
+  }
+  for (std::uint32_t warp = 0; warp < 4; ++warp) {
+    read(warp, kRead2);
+    commit(warp);
+  }
+  wait(0, 1);
+  write(0, 3);
+  EXPECT_EQ(summary(), Lines{"read 102 / write 103"});
+}
+
+TEST_F(ProductsTest, AReadAgainStandsForTheOneBefore) {
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint32_t warp = 0; warp < 4; ++warp) {
+      read(warp);
+      commit(warp);
+    }
+    for (std::uint32_t warp = 0; warp < 4; ++warp) wait(warp);
+  }
+  read(3);
+  write(0, 3);
+  EXPECT_EQ(summary(), Lines{"read 101 / write 103"});
+}
+
+TEST_F(ProductsTest, AWarpThatHasNotClosedItsGroupIsNotWaitedFor) {
+  for (std::uint32_t warp = 0; warp < 4; ++warp) read(warp);
+  for (std::uint32_t warp = 0; warp < 3; ++warp) commit(warp);
+  wait(0);
+  write(0, 3);
+  EXPECT_EQ(summary(), Lines{"read 101 / write 103"});
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -40,13 +40,22 @@ const std::array<float, 256>& small_floats(Type type) {
   return kTables.at(type);
 }
 
+// An f16 has the fraction of a float whose exponent is 112 more.
+float float_of_half(std::uint32_t bits) {
+  constexpr std::uint32_t kSign = 0x8000, kInfinity = 0x7c00;
+  const std::uint32_t magnitude = bits & (kSign - 1);
+  if (magnitude >= kInfinity) return static_cast<float>(matrix_element(Type::f16, bits).value);
+  const float value = std::bit_cast<float>(magnitude << 13) * 0x1p112F;
+  return (bits & kSign) != 0 ? -value : value;
+}
+
 float float_of_element(Type type, std::uint32_t bits) {
   constexpr std::uint32_t kUsedOfTf32 = ~0u << 13;
   switch (type) {
     case Type::f32: return std::bit_cast<float>(bits);
     case Type::tf32: return std::bit_cast<float>(bits & kUsedOfTf32);
     case Type::bf16: return std::bit_cast<float>(bits << 16);
-    case Type::f16: return static_cast<float>(matrix_element(type, bits).value);
+    case Type::f16: return float_of_half(bits);
     default: return small_floats(type)[bits & 0xff];
   }
 }

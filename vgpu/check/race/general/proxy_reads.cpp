@@ -38,12 +38,26 @@ bool ProxyReads::take(CheckedRow& row) {
   };
   bool is_clean = true;
   for_each_cell([&](unsigned, const Cell& cell) {
-    is_clean = is_clean && (cell.write.bits == 0 || is_visible(row, meets, cell.write)) &&
-               (!cell.has_list() || (state_.lists.at(cell).classes & ~kOnlyReads) == 0);
+    if (cell.write.bits != 0 && !meets.has_seen(cell.write)) {
+      is_clean = is_clean && is_visible(row, meets, cell.write);
+    }
+    if (!cell.has_list()) [[likely]]
+      return;
+    is_clean = is_clean && (state_.lists.at(cell).classes & ~kOnlyReads) == 0;
   });
   if (!is_clean) return false;
   for_each_cell([&](unsigned lane, Cell& cell) {
-    if (!stands_for(row, meets, cell)) record(row, meets, lane, cell);
+    const Record before{cell.rest};
+    const SegmentId by = cell.has_list() || cell.rest == 0 ? 0 : before.segment();
+    const Record read = Record::of(row.now, lane, access.pc);
+    if (before.bits == read.bits) return;  // it has read it before, in this group
+    if (by != 0 && by == meets.replaced) {
+      cell.rest = read.bits;
+    } else if (by != 0 && by == meets.standing && before.pc() == access.pc) {
+      return;
+    } else if (!stands_for(row, meets, cell)) {
+      record(row, meets, lane, cell);
+    }
   });
   return true;
 }
@@ -94,7 +108,9 @@ bool ProxyReads::stands_for(const CheckedRow& row, Meets& meets, Cell& cell) {
   if (!meets.of_product || cell.rest == 0) return false;
   if (!cell.has_list()) {
     const Record read{cell.rest};
-    return read.pc() == row.access->pc && is_of_product(row, meets, read.segment());
+    if (read.pc() != row.access->pc || !is_of_product(row, meets, read.segment())) return false;
+    meets.standing = read.segment();
+    return true;
   }
   const auto& entries = state_.lists.at(cell).entries;
   return std::any_of(entries.rbegin(), entries.rend(), [&](const CellEntry& entry) {
@@ -115,6 +131,7 @@ void ProxyReads::record(CheckedRow& row, Meets& meets, unsigned lane, Cell& cell
     const Record before{cell.rest};
     if (causality_.is_before(row, before.segment(), before.lane(), lane)) {
       cell.rest = read.bits;
+      if (causality_.all_before(row, before.segment())) meets.replaced = before.segment();
       return;
     }
   } else {

@@ -36,6 +36,14 @@ class ProxyReads {
     bool of_product = false;  // the row is a part of the product of a warpgroup
     std::array<Write, 4> writes{};
     std::array<Read, 4> reads{};
+    // Segments, met alone in a cell: reads in the one come before the row; reads in the other, by
+    // the row's instruction, stand for the row.  0: none.
+    SegmentId replaced = 0, standing = 0;
+
+    [[nodiscard]] bool has_seen(const Record& write) const {
+      const Write& known = writes[write.segment() % writes.size()];
+      return known.segment == write.segment() && (known.lanes >> write.lane() & 1) != 0;
+    }
   };
 
   bool is_visible(CheckedRow& row, Meets& meets, const Record& write);

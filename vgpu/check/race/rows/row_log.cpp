@@ -294,26 +294,36 @@ bool RowLog::grow_offsets() {
   return true;
 }
 
+// Marks the words that all lanes read, in no order.  Mostly, many threads have read them before.
+bool RowLog::mark_reads(const Row& row, const std::uint32_t* offsets) {
+  const std::uint16_t* const lanes = record_.lanes->of_words[0];
+  const std::uint32_t mine = record_.phase + row.warp * kWarpLanes * WordMark::kThread;
+  const std::uint32_t many = record_.phase | WordMark::kMany;
+  std::uint32_t differences = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    differences |= record_.marks[offsets[lane] / 4] ^ many;
+  }
+  if (differences == 0) return true;
+  bool marked = true;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    std::uint16_t& word = record_.marks[offsets[lane] / 4];
+    if (word == many) continue;
+    marked &= mark_word(word, static_cast<std::uint16_t>(mine + lanes[lane]), false);
+  }
+  return marked;
+}
+
 // Marks the words of lanes in no order, one lane after the other.
 bool RowLog::mark_lanes(const Row& row, const std::uint32_t* offsets) {
   const std::uint16_t* const lanes = record_.lanes->of_words[0];
   const std::uint32_t mine = record_.phase + row.warp * kWarpLanes * WordMark::kThread;
   const unsigned words = std::max(bytes_of(row) / 4, 1u);
-  const std::uint32_t many = record_.phase | WordMark::kMany;
-  if (!row.write && row.mask == ~0u && words == 1) {
-    // Mostly, many threads have read the words before.
-    std::uint32_t differences = 0;
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      differences |= record_.marks[offsets[lane] / 4] ^ many;
-    }
-    if (differences == 0) return true;
-  }
+  if (!row.write && row.mask == ~0u && words == 1) return mark_reads(row, offsets);
   bool marked = true;
   for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     std::uint16_t* const word = record_.marks + offsets[lane] / 4;
     for (unsigned i = 0; i < words; ++i) {
-      if (!row.write && word[i] == many) continue;
       marked &= mark_word(word[i], static_cast<std::uint16_t>(mine + lanes[lane]), row.write);
     }
   }

@@ -173,6 +173,7 @@ class RowLog {
                   const ThreadOrder& order);
   void forget_updates();
   bool mark_lanes(const Row& row, const std::uint32_t* offsets);
+  bool mark_reads(const Row& row, const std::uint32_t* offsets);
   bool mark_uniform(const Row& row);
   bool may_update(std::uint8_t bytes);
   bool mark_atomics(const Access& access);

@@ -130,6 +130,47 @@ TEST_F(RowLogTest, AUniformWriteOfManyThreadsIsNone) {
   EXPECT_TRUE(take(row));
 }
 
+// Lanes of `warp` that access neighbouring parts of words, from byte `first` on.
+RowAccess parts_of(std::uint32_t warp, std::uint32_t first, bool write, std::uint32_t mask = ~0u,
+                   std::uint8_t bytes = 2) {
+  RowAccess row;
+  row.place.warp = warp;
+  row.first = first;
+  row.mask = mask;
+  row.kind = write ? AccessKind::write : AccessKind::read;
+  row.bytes = row.element_bytes = bytes;
+  return row;
+}
+
+TEST_F(RowLogTest, PartsOfAWordMarkTheWord) {
+  EXPECT_TRUE(log_.take(parts_of(0, 0, kRead)));
+  EXPECT_TRUE(log_.take(parts_of(1, 2, kRead)));
+  EXPECT_TRUE(log_.take(parts_of(1, 128, kWrite, 1)));
+  EXPECT_EQ(RowLog::bytes_of(log_.rows().back()), 2U);
+  EXPECT_EQ(log_.offsets_of(log_.rows().back())[0], 128U);
+  EXPECT_FALSE(log_.take(parts_of(1, 0, kWrite, 1)));
+  EXPECT_FALSE(log_.take(parts_of(1, 129, kRead, 2, 1)));  // lane 1, byte 130
+  EXPECT_FALSE(take(row_of(2, 32, kRead, 1)));
+  EXPECT_TRUE(take(row_of(2, 33, kWrite, 1)));
+}
+
+TEST_F(RowLogTest, NoRowTouchesTheWordsOfACopy) {
+  Access copy;
+  copy.bytes = 16;
+  copy.mask = 1;
+  copy.offset[0] = 64;
+  EXPECT_TRUE(log_.mark_copy(copy));
+  EXPECT_TRUE(log_.mark_copy(copy));
+  EXPECT_FALSE(take(row_of(0, 16, kRead, 1)));
+  EXPECT_FALSE(take(row_of(0, 19, kWrite, 1)));
+  EXPECT_FALSE(log_.take(parts_of(0, 70, kRead, 1)));
+  EXPECT_TRUE(take(row_of(0, 20, kWrite, 1)));
+  copy.offset[0] = 80;
+  EXPECT_FALSE(log_.mark_copy(copy));
+  begin();
+  EXPECT_TRUE(take(row_of(0, 16, kRead, 1)));
+}
+
 TEST_F(RowLogTest, EndsWhenItIsFullAndBeginsAnew) {
   int taken = 0;
   while (take(row_of(0, 0, kRead))) ++taken;
