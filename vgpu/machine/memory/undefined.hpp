@@ -177,8 +177,8 @@ class UndefinedRegisters {
   FrameRows reserved_;  // 0: the number that the program needs
   std::uint32_t wides_at_ = 0, predicates_at_ = 0;
   std::vector<UndefinedLanes> rows_;  // words, then wides, then predicates
-  // By row, a bit: others are as begin() has made them.  Few are touched, and they are looked
-  // through at every block of machine code.
+  // By row, a bit, set wherever a lane becomes undefined: the other rows are as begin() has made
+  // them.  Few are touched, and they are looked through at every block of machine code.
   std::vector<std::uint64_t> touched_;
   // For words and wides; valid for the lanes in the row's mask.
   std::unique_ptr<LaneBits[]> bits_;

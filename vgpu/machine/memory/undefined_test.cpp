@@ -264,5 +264,35 @@ TEST(UndefinedRegisters, ForgetWhatCanNoLongerBeRead) {
   EXPECT_FALSE(registers.any());
 }
 
+// Whoever makes a lane undefined, also by a copy, is looked at when others are forgotten.
+TEST(UndefinedRegisters, ACopyOutlivesWhatWasCopied) {
+  Program program = decode(
+      ptx::parse(".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 s[256];\n"
+                 ".visible .entry k()\n{\n.reg .b32 %r<4>;\nmov.u32 %r2, %r1;\n"
+                 "st.shared.u32 [s], %r2;\nret;\n}\n",
+                 "test.ptx"),
+      "k");
+  link(program);
+  const Instr& copy = program.code[0];
+  const Ref &from = copy[ComputeOperand::a], &to = copy[ComputeOperand::d];
+  RowBank rows;
+  rows.reset(8 * kWideRowBytes);
+  LaneBanks banks;
+  banks.base.fill(rows.data());
+  UndefinedRegisters registers;
+  registers.set({}, from, {~0u, 7}, ~0u, program);
+  registers.propagate({}, banks, copy, ~0u, program);
+  registers.forget_dead(
+      0, ~0u, [&](Bank /*bank*/, std::uint32_t row) { return row == from.offset / kWordRowBytes; });
+  EXPECT_TRUE(registers.any());
+  EXPECT_EQ(registers.get({}, from).mask, 0u);
+  EXPECT_EQ(registers.get({}, to).mask, ~0u);
+  registers.forget_dead(0, ~0u, [](Bank, std::uint32_t) { return true; });
+  EXPECT_FALSE(registers.any());
+  registers.set({}, from, {1u, 9}, ~0u, program);
+  EXPECT_EQ(registers.get({}, to).mask, 0u);
+  EXPECT_EQ(registers.get({}, to).origin, ptx::kNone);
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu
