@@ -46,39 +46,54 @@ Wide true_result(Opcode opcode, Wide a, Wide b, Wide c) {
   }
 }
 
-// Returns the lanes whose result is not the true one, of operands that are words of their rows; a
-// row that is not there is 0.  Nearly all lanes of nearly all instructions are right, so they are
-// looked at by rows.
+// Returns the lanes whose result may not be the true one, of operands that are words of their rows;
+// a row that is not there is 0.  Nearly all results are right, so rows are looked at as a whole.
 std::uint32_t wrapped_lanes(Opcode opcode, const std::array<const std::byte*, 3>& rows,
                             const std::byte* results) {
-  using Words = std::array<std::int32_t, kWarpLanes>;
-  std::array<Words, 3> in{};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] != nullptr) std::memcpy(in[i].data(), rows[i], sizeof in[i]);
-  }
-  Words results_now{};
-  std::memcpy(results_now.data(), results, sizeof results_now);
-  const auto& [a, b, c] = in;
-  std::array<std::int64_t, kWarpLanes> truth{};
-  const auto each = [&](auto calculate) {
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
-      truth[lane] = calculate(std::int64_t{a[lane]}, std::int64_t{b[lane]}, std::int64_t{c[lane]});
+  static constexpr std::array<std::byte, kWordRowBytes> kZeros{};
+  const auto row_or_zeros = [](const std::byte* row) {
+    return row != nullptr ? row : kZeros.data();
   };
-  using Long = std::int64_t;
+  const std::byte *const a = row_or_zeros(rows[0]), *const b = row_or_zeros(rows[1]),
+                         *const c = row_or_zeros(rows[2]);
+  const auto word = [](const std::byte* row, unsigned lane) {
+    std::int32_t value = 0;
+    std::memcpy(&value, row + lane * sizeof value, sizeof value);
+    return value;
+  };
+  // Signs say whether a sum or a difference has wrapped.
+  std::int32_t signs = 0;
+  std::int64_t difference = 0;
+  const auto each = [&](auto look) {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) look(lane, word(results, lane));
+  };
   switch (opcode) {
-    case Opcode::add_: each([](Long x, Long y, Long) { return x + y; }); break;
-    case Opcode::sub_: each([](Long x, Long y, Long) { return x - y; }); break;
-    case Opcode::mul_: each([](Long x, Long y, Long) { return x * y; }); break;
-    case Opcode::mad_: each([](Long x, Long y, Long z) { return x * y + z; }); break;
-    case Opcode::shl_:
-      each([](Long x, Long y, Long) { return y < 0 || y > 31 ? 0 : x * (Long{1} << y); });
+    case Opcode::add_:
+      each([&](unsigned l, std::int32_t r) { signs |= (word(a, l) ^ r) & (word(b, l) ^ r); });
       break;
-    default: each([](Long x, Long, Long) { return -x; }); break;  // neg
+    case Opcode::sub_:
+      each([&](unsigned l, std::int32_t r) {
+        signs |= (word(a, l) ^ word(b, l)) & (word(a, l) ^ r);
+      });
+      break;
+    case Opcode::mul_:
+    case Opcode::mad_: {
+      const std::byte* const addend = opcode == Opcode::mad_ ? c : kZeros.data();
+      each([&](unsigned l, std::int32_t r) {
+        difference |= (std::int64_t{word(a, l)} * word(b, l) + word(addend, l)) ^ r;
+      });
+      break;
+    }
+    case Opcode::shl_:
+      each([&](unsigned l, std::int32_t r) {
+        const std::int32_t by = word(b, l);
+        const bool is_amount = by >= 0 && by <= 31;
+        difference |= (is_amount ? word(a, l) * (std::int64_t{1} << by) : 0) ^ r;
+      });
+      break;
+    default: return ~0u;
   }
-  std::uint32_t lanes = 0;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane)
-    lanes |= std::uint32_t{truth[lane] != results_now[lane]} << lane;
-  return lanes;
+  return signs < 0 || difference != 0 ? ~0u : 0;
 }
 
 std::string text_of_wrap(Opcode opcode, std::int64_t a, std::int64_t b, std::int64_t c) {
