@@ -127,6 +127,18 @@ std::string without_directory(const std::string& place) {
   return place.substr(place.substr(0, place.find(' ')).find_last_of('/') + 1);
 }
 
+// "the order of (1) decides it: (1) sum.cu:12 atom.global.add.f32"
+std::string text_of_order(const vgpu::Finding& order) {
+  std::string text = order.message;
+  for (std::size_t i = 0; i < order.accesses.size(); ++i) {
+    const vgpu::AccessSide& side = order.accesses[i];
+    const std::string place = side.file.empty() ? "" : fmt::format("{}:{} ", side.file, side.line);
+    text +=
+        fmt::format("{} ({}) {}", i == 0 ? ":" : ",", i + 1, without_directory(place + side.ptx));
+  }
+  return text;
+}
+
 // Why the output may differ: an unwritten value, an order that a kernel may observe, or an order
 // that is missing.
 void explain(vgpu::Finding& finding, const RunOutput& first, const RunOutput& other,
@@ -145,15 +157,11 @@ void explain(vgpu::Finding& finding, const RunOutput& first, const RunOutput& ot
     const RunOutput::Kernel* const kernel = seer_of_order(*run, key, arrivals, own_kernel);
     if (kernel == nullptr) continue;
     finding.severity = vgpu::Severity::note;
-    vgpu::Finding known = order();
-    finding.accesses = std::move(known.accesses);
-    if (!finding.accesses.empty()) {
-      finding.message += "; " + known.message;
-      return;
-    }
     finding.message +=
         fmt::format("; kernel {} can observe the order of threads: {}",
                     vgpu::kernel_name(kernel->name), without_directory(kernel->sees_order));
+    if (const vgpu::Finding known = order(); !known.accesses.empty())
+      finding.message += "; " + text_of_order(known);
     return;
   }
   if (const RunOutput::Kernel* const kernel = reader_of_unwritten(other, key, own_kernel)) {
@@ -290,9 +298,11 @@ vgpu::Finding OutputComparison::describe(const OutputKey& key, const RunOutput& 
       if (!further.empty()) finding.message += (finding.message.empty() ? "" : "; ") + further;
     }
   }
-  explain(finding, first, other, key, arrivals, kernel, [&] { return order_of(key, at, run); });
-  const bool is_float = !finding.accesses.empty() && finding.accesses[0].ptx.ends_with(".f32") &&
-                        finding.accesses.back().role != "address";
+  vgpu::Finding order;
+  explain(finding, first, other, key, arrivals, kernel,
+          [&] { return order = order_of(key, at, run); });
+  const bool is_float = !order.accesses.empty() && order.accesses[0].ptx.ends_with(".f32") &&
+                        order.accesses.back().role != "address";
   if (is_float) finding.message += spread_of(key, at, first, other);
   if (finding.message.starts_with("; ")) finding.message.erase(0, 2);
   return finding;
