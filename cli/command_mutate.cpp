@@ -7,13 +7,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "cli/cli.hpp"
+#include "cli/judge_arguments.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/orders/edited_engine.hpp"
-#include "harness/orders/judge_orders.hpp"
 #include "harness/orders/mutants.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/search/check.hpp"
@@ -22,12 +20,10 @@
 namespace warpcheck {
 namespace {
 
-struct MutateArguments {
+struct MutateArguments : JudgeArguments {
   std::vector<std::string> pairs;
   std::string build = "optimized";
   int trials = CheckOptions{}.trials;
-  JudgeOptions judge;
-  CompileOption compile;
   std::string json;
 };
 
@@ -216,24 +212,15 @@ int run_mutate(MutateArguments& arguments) {
 
 void add_mutate_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<MutateArguments>();
-  arguments->judge.jobs = std::max(1u, std::thread::hardware_concurrency());
   arguments->judge.trials = static_cast<std::uint64_t>(CheckOptions{}.trials);
   command.add_option("PAIR", arguments->pairs, "Pairs whose kernels are mutated")->required();
   command.add_option("--trials", arguments->trials, "Trials of each claim, as of `check`")
       ->check(positive_number)
       ->capture_default_str();
-  command.add_option("--seed", arguments->judge.seed, "Seed of the trials")->capture_default_str();
+  arguments->add_to(command, "a mutant is equivalent");
   command.add_option("--build", arguments->build, "Device code: as shipped, or nvcc -G")
       ->check(CLI::IsMember({"optimized", "unoptimized"}))
       ->capture_default_str();
-  command
-      .add_option("--points", arguments->judge.points,
-                  "Most sizes and blocks of a proof that a mutant is equivalent; 0: no proof")
-      ->capture_default_str();
-  command.add_option("--jobs", arguments->judge.jobs, "Processes of a proof")
-      ->check(positive_number)
-      ->capture_default_str();
-  arguments->compile.add_to(command);
   command.add_option("--json", arguments->json, "Write every mutant to this file");
   command.footer(
       "Changes the kernels in one place at a time and runs the pair's own check: its generators,\n"

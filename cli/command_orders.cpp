@@ -5,11 +5,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cli/all_sizes/all_sizes.hpp"
-#include "cli/cli.hpp"
+#include "cli/judge_arguments.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/orders/find_orders.hpp"
 #include "harness/orders/orders_report.hpp"
@@ -18,11 +17,9 @@
 namespace warpcheck {
 namespace {
 
-struct OrdersArguments {
+struct OrdersArguments : JudgeArguments {
   std::vector<std::string> pairs;
-  JudgeOptions judge;
   bool all_sizes = false;
-  CompileOption compile;
   std::string json, html;
   std::string cases = "orders";
 };
@@ -82,25 +79,16 @@ int run_orders(OrdersArguments& arguments) {
 
 void add_orders_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<OrdersArguments>();
-  arguments->judge.jobs = std::max(1u, std::thread::hardware_concurrency());
   command.add_option("PAIR", arguments->pairs, "Pairs whose kernels are examined")->required();
   command
       .add_option("--trials", arguments->judge.trials,
                   "Trials without each order, in each build, until one fails")
       ->check(positive_number)
       ->capture_default_str();
-  command.add_option("--seed", arguments->judge.seed, "Seed of the trials")->capture_default_str();
-  command
-      .add_option("--points", arguments->judge.points,
-                  "Most sizes and blocks of a proof that an order is redundant; 0: no proof")
-      ->capture_default_str();
+  arguments->add_to(command, "an order is redundant");
   command.add_flag("--all-sizes", arguments->all_sizes,
                    "Also ask for every size, from the code alone, whether a kernel without a "
                    "redundant order is free of races");
-  command.add_option("--jobs", arguments->judge.jobs, "Processes of a proof")
-      ->check(positive_number)
-      ->capture_default_str();
-  arguments->compile.add_to(command);
   command.add_option("--cases", arguments->cases, "Directory for the cases that show a need")
       ->capture_default_str();
   command.add_option("--json", arguments->json, "Write every order to this file");
