@@ -189,7 +189,7 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.fences = 0;
   warp.faults = 0;
   warp.quantum_left = warp.quantum_rest = 0;
-  warp.quanta = 0;
+  warp.quanta = warp.vain_turns = 0;
   warp.time_reads = warp.reads_before = 0;
   warp.wait_steps = 0;
   warp.waits_for_time = warp.has_paused = false;

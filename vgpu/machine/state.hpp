@@ -98,6 +98,8 @@ struct Warp : WarpProgress {
     repeat,  // and do not only poll
     poll,    // repeat, and may only poll
   } places = Places::unknown;
+  // The number of its latest turns in a row that a wait in vain has ended after a few steps.
+  std::uint32_t vain_turns = 0;
   Fragments fragments;
   std::uint64_t run = 0;  // the launch for which its registers were last cleared
   RowBank words, wides, predicates;

@@ -12,4 +12,10 @@ class Refusal : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Code that is for other devices than the one that shall run it.
+class WrongTarget : public Refusal {
+ public:
+  using Refusal::Refusal;
+};
+
 }  // namespace warpcheck::vgpu

@@ -54,7 +54,7 @@ constexpr std::array<std::string_view, 6> kSpaces = {"generic", "global", "share
 static_assert(kSpaces.size() == static_cast<std::size_t>(Space::param) + 1);
 
 // clang-format off
-constexpr std::array<std::string_view, 52> kSpecialRegisters = {
+constexpr std::array<std::string_view, 53> kSpecialRegisters = {
     "none",
     "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
     "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z",
@@ -62,7 +62,7 @@ constexpr std::array<std::string_view, 52> kSpecialRegisters = {
     "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
     "%clock", "%clock_hi", "%clock64",
     "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
-    "%dynamic_smem_size", "%total_smem_size",
+    "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size",
     "%clusterid.x", "%clusterid.y", "%clusterid.z",
     "%nclusterid.x", "%nclusterid.y", "%nclusterid.z",
     "%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z",

@@ -201,6 +201,11 @@ constexpr std::array kSuffixes = {
 
     flag("tensor", C::tensor),
     flag("tile", C::tile),  // the mode of tensor copies that name none
+    flag("tile::gather4", C::fourrows),
+    flag("tile::scatter4", C::fourrows),
+    flag("cp_mask", C::cpmask),
+    suffix("cta_group::1", C::ctagroup, 1),
+    suffix("cta_group::2", C::ctagroup, 2),
     flag("im2col", C::im2col),
     flag("im2col_no_offs", C::im2col),  // of copies to global memory
     flag("prefetch", C::prefetch),
@@ -365,6 +370,9 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::prefetch: return raise(m.prefetch);
     case C::genericmap: return raise(m.tensor_map);
     case C::noncoherent: return raise(m.noncoherent);
+    case C::fourrows: return raise(m.four_rows);
+    case C::cpmask: return raise(m.cp_mask);
+    case C::ctagroup: return set_once<std::uint8_t>(m.cta_group, 0, s.value);
     case C::cache:
     case C::noftz:
     case C::idx:

@@ -19,7 +19,7 @@ namespace warpcheck::ptx {
   X(spaces) X(objectop) X(copyop) X(nocomplete) X(parity) X(noinc) X(async) X(cluster)      \
   X(bulk) X(reduce) X(multicast) X(completion) X(read) X(wait) X(proxy) X(alias) X(objectinits) \
   X(scale) X(oob) X(tensor) X(dimensions) X(tile) X(im2col) X(prefetch) X(tensormap) X(genericmap) \
-  X(restricted) X(noncoherent)
+  X(restricted) X(noncoherent) X(ctagroup) X(fourrows) X(cpmask)
 // clang-format on
 
 enum class SuffixClass : std::uint8_t {

@@ -116,11 +116,19 @@ struct Modifiers {
   bool object_inits = false;  // fence.mbarrier_init
   bool tensor = false;        // cp.async.bulk.tensor
   std::uint8_t dimensions = 0;
-  bool im2col = false;       // cp.async.bulk.tensor.im2col, im2col_no_offs
-  bool prefetch = false;     // cp.async.bulk.prefetch
-  bool tensor_map = false;   // fence.proxy.tensormap::generic
-  bool noncoherent = false;  // ld.global.nc; ldu
+  bool im2col = false;         // cp.async.bulk.tensor.im2col, im2col_no_offs
+  bool prefetch = false;       // cp.async.bulk.prefetch
+  bool tensor_map = false;     // fence.proxy.tensormap::generic
+  bool noncoherent = false;    // ld.global.nc; ldu
+  bool four_rows = false;      // cp.async.bulk.tensor.tile::gather4, tile::scatter4
+  bool cp_mask = false;        // cp.async.bulk: some bytes of each 16
+  std::uint8_t cta_group = 0;  // cp.async.bulk.tensor: 1 or 2 blocks
 };
+
+// Returns the number of coordinates of a copy of a tensor; of four rows: a column and the rows.
+constexpr std::uint32_t coordinates_of(const Modifiers& m) {
+  return m.four_rows ? 5u : m.dimensions;
+}
 
 // clang-format off
 enum class SpecialRegister : std::uint8_t {
@@ -130,7 +138,7 @@ enum class SpecialRegister : std::uint8_t {
   laneid, warpid, nwarpid, smid, nsmid, gridid,
   lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
-  dynamic_smem_size, total_smem_size,
+  dynamic_smem_size, total_smem_size, aggr_smem_size,
   clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
   cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z,
   cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z,

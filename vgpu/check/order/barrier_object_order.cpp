@@ -72,10 +72,14 @@ void BarrierObjectOrder::pass(const BarrierObject& event, BlockKey block) {
     return;
   }
   if (event.for_products) {
+    // The arrival itself is an access by the object's agent, as that of a copy is.
+    const VectorClock arrival = order_.copies().complete({block, event.offset});
+    state.current.near.join(arrival);
+    state.arrived.join(arrival);
     for_each_bit(event.mask, [&](unsigned lane) {
       VectorClock done = order_.copies().release_products(event.place, lane);
-      // The arrival itself, which is asynchronous, too.
-      done.join(order_.copies().complete({block, event.offset}));
+      // The products come after what their thread knew of: copies that brought their operands.
+      done.join(order_.threads().at(event.place, lane).knows);
       state.current.near.join(done);
       state.arrived.join(done);
     });

@@ -32,6 +32,8 @@ cudaError_t answer_even_after_a_fault(Device& device, Body&& body) {
   }
   try {
     return errors.record(body(device));
+  } catch (const vgpu::WrongTarget& wrong) {
+    return errors.record(errors.because(cudaErrorNoKernelImageForDevice, wrong.what()));
   } catch (const vgpu::Refusal& refusal) {
     errors.refuse(refusal.what());
     return errors.record(cudaErrorNotSupported);

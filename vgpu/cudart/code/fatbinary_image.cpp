@@ -56,6 +56,23 @@ bool defines_function(std::string_view text, std::string_view name) {
   return false;
 }
 
+std::string name_of_target(const ptx::PtxImage& image) {
+  const std::string features = image.features == '\0' ? "" : std::string(1, image.features);
+  return fmt::format("sm_{}{}", image.sm, features);
+}
+
+// Returns the text for the device.  A named device gets no code that it would not run.
+const ptx::PtxImage& chosen(const std::vector<ptx::PtxImage>& images, const CodeTarget& target) {
+  const ptx::PtxImage& image = ptx::image_for(images, target.sm);
+  if (!target.is_named || ptx::runs_on(image, target.sm)) return image;
+  std::string targets;
+  for (const ptx::PtxImage& one : images) {
+    targets += (targets.empty() ? "" : ", ") + name_of_target(one);
+  }
+  throw vgpu::WrongTarget(
+      fmt::format("the device is sm_{}, and its code is for {}", target.sm, targets));
+}
+
 // Recognises the device runtime by the functions through which device code launches (CUDA C++
 // Programming Guide, "CUDA Dynamic Parallelism", "Device-side Launch from PTX").
 bool is_device_runtime(const std::byte* data) {
@@ -75,7 +92,8 @@ bool is_relocatable(const void* wrapper) {
   return header.magic == Wrapper::kMagic && header.version == Wrapper::kRelocatable;
 }
 
-std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std::string_view user) {
+std::vector<std::string> ptx_in_fatbinary(const void* wrapper, const CodeTarget& target,
+                                          std::string_view user) {
   const auto& header = *static_cast<const Wrapper*>(wrapper);
   if (header.magic != Wrapper::kMagic) {
     throw vgpu::Refusal(fmt::format("{}: damaged fatbinary: expected magic {:#x}, found {:#x}",
@@ -85,7 +103,9 @@ std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std:
   std::string why = "no part of the relocatable device code has PTX";
   for_each_image(wrapper, [&](const std::byte* data) {
     try {
-      texts.push_back(ptx::image_for(ptx::read_fatbinary(image_at(data)), sm).text);
+      // The toolkit's device runtime is for the newest device alone, and fits all.
+      const bool is_free = !target.is_named || is_device_runtime(data);
+      texts.push_back(chosen(ptx::read_fatbinary(image_at(data)), {target.sm, !is_free}).text);
     } catch (const ptx::FatbinaryError& error) {
       why = error.what();
     }
@@ -94,9 +114,9 @@ std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std:
   return texts;
 }
 
-std::string ptx_in_image(const void* fatbinary, unsigned sm) {
+std::string ptx_in_image(const void* fatbinary, const CodeTarget& target) {
   const auto* const data = static_cast<const std::byte*>(fatbinary);
-  return ptx::image_for(ptx::read_fatbinary(image_at(data)), sm).text;
+  return chosen(ptx::read_fatbinary(image_at(data)), target).text;
 }
 
 unsigned newest_target_in_fatbinary(const void* wrapper) {

@@ -61,17 +61,19 @@ bool looks_like_ptx(const char* text) {
 
 }  // namespace
 
-std::vector<std::string> ptx_of_module(const void* image, unsigned sm) {
+std::vector<std::string> ptx_of_module(const void* image, const CodeTarget& target) {
   const auto* const bytes = static_cast<const char*>(image);
   // The shortest kind is a text, which ends with a null byte.
   if (::strnlen(bytes, 4) == 4) {
     std::uint32_t magic = 0;
     std::memcpy(&magic, bytes, sizeof magic);
     try {
-      if (magic == kFatbinaryMagic) return {ptx_in_image(image, sm)};
-      if (magic == kWrapperMagic) return ptx_in_fatbinary(image, sm, "a loaded module");
+      if (magic == kFatbinaryMagic) return {ptx_in_image(image, target)};
+      if (magic == kWrapperMagic) return ptx_in_fatbinary(image, target, "a loaded module");
     } catch (const ptx::FatbinaryError&) {
       throw ModuleImageError(cudaErrorNoKernelImageForDevice, kIsMachineCode);
+    } catch (const vgpu::WrongTarget&) {
+      throw;
     } catch (const vgpu::Refusal& refusal) {
       throw ModuleImageError(cudaErrorNoKernelImageForDevice, refusal.what());
     }

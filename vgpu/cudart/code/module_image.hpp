@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/cudart/device/code_target.hpp"
+
 namespace warpcheck::cudart {
 
 inline constexpr std::string_view kImageMagic = "warpcheck image\n";
@@ -28,11 +30,11 @@ struct ModuleImageError : std::runtime_error {
   cudaError_t error;
 };
 
-// Returns the PTX texts of an image, which must be linked, for a device of compute capability `sm`.
+// Returns the PTX texts of an image, which must be linked, for a device.
 // The image contains its own size, because cuModuleLoadData() gets none.  Throws ModuleImageError:
 // cudaErrorInvalidKernelImage for what is no image, cudaErrorNoKernelImageForDevice for machine
-// code.
-std::vector<std::string> ptx_of_module(const void* image, unsigned sm);
+// code.  Throws vgpu::WrongTarget if a device that was named does not run it.
+std::vector<std::string> ptx_of_module(const void* image, const CodeTarget& target);
 
 std::string make_module_image(const std::vector<std::string>& texts);
 

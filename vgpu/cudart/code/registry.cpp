@@ -45,7 +45,8 @@ DeviceCode& Unit::code_of_build(const Trial& trial, const Allocations& device,
   std::unique_ptr<DeviceCode>& code = is_optimized ? own.optimized[sm] : own.unoptimized;
   if (code != nullptr) return *code;
   if (is_optimized) {
-    code = std::make_unique<DeviceCode>(ptx_in_fatbinary(wrapper_, sm, user), "embedded PTX");
+    code = std::make_unique<DeviceCode>(ptx_in_fatbinary(wrapper_, code_target(trial), user),
+                                        "embedded PTX");
   } else {
     find_unoptimized(user);
     const std::vector<std::string_view>& texts = unoptimized_texts_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/cudart/device/code_target.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/launch/print_buffer.hpp"
 #include "vgpu/program/program.hpp"
@@ -52,6 +53,11 @@ vgpu::Strategy& Trial::strategy() {
 
 ExecSession* Trial::exec_session() const {
   return in_ambient() ? ExecSession::instance() : nullptr;
+}
+
+CodeTarget code_target(const Trial& trial) {
+  const ExecSession* const session = trial.exec_session();
+  return {trial.capability().sm(), session != nullptr && session->device() != 0};
 }
 
 void Trial::refuse(std::string_view reason) {

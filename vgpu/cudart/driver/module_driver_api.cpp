@@ -102,7 +102,7 @@ struct Linker {
 
 cudaError_t add_image_to(Device& device, Linker& linker, const void* data) {
   try {
-    for (std::string& text : ptx_of_module(data, device.trial().capability().sm())) {
+    for (std::string& text : ptx_of_module(data, code_target(device.trial()))) {
       linker.texts.push_back(std::move(text));
     }
     return cudaSuccess;

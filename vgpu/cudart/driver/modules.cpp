@@ -78,9 +78,8 @@ cudaError_t load_module(Device& device, const void* image, JitOptions& options,
                         LoadedModule** module) {
   if (image == nullptr || module == nullptr) return cudaErrorInvalidValue;
   try {
-    *module =
-        &LoadedModules::instance().load(device.trial(), device.allocations(),
-                                        ptx_of_module(image, device.trial().capability().sm()));
+    *module = &LoadedModules::instance().load(device.trial(), device.allocations(),
+                                              ptx_of_module(image, code_target(device.trial())));
     options.write_logs("", "");
     return cudaSuccess;
   } catch (const ModuleImageError& error) {

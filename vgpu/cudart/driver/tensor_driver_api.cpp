@@ -1,6 +1,7 @@
 // Tensor maps of the driver API.
 #include <cuda.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -19,10 +20,10 @@ using vgpu::TensorMap;
 using vgpu::TensorSwizzle;
 
 static_assert(sizeof(CUtensorMap) == vgpu::kTensorMapBytes);
-static_assert(static_cast<int>(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ) ==
-              static_cast<int>(TensorElement::tf32_ftz));
-static_assert(static_cast<int>(CU_TENSOR_MAP_SWIZZLE_128B) ==
-              static_cast<int>(TensorSwizzle::bytes_128));
+static_assert(static_cast<int>(CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B) ==
+              static_cast<int>(TensorElement::u6_padded));
+static_assert(static_cast<int>(CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B) ==
+              static_cast<int>(TensorSwizzle::bytes_128_of_64));
 
 constexpr std::uintptr_t kMapAlignment = 64;
 constexpr std::uint64_t kAddressAlignment = 16, kStrideEnd = std::uint64_t{1} << 40,
@@ -37,7 +38,24 @@ struct Extents {
   const cuuint32_t* step;
 };
 
-bool is_float(TensorElement element) { return element >= TensorElement::f16; }
+bool is_float(TensorElement element) {
+  return element >= TensorElement::f16 && element <= TensorElement::tf32_ftz;
+}
+
+// Checks what cuda.h requires of elements of 4 and 6 bits.
+bool takes_small_elements(const TensorMap& map) {
+  constexpr std::uint64_t kAlignment = 32, kElements = 128;
+  const auto is_multiple = [](std::uint64_t stride) { return stride % kAlignment == 0; };
+  switch (map.element) {
+    case TensorElement::u4: return map.size[0] % 2 == 0;
+    case TensorElement::u4_padded:
+    case TensorElement::u6_padded:
+      return map.address % kAlignment == 0 && map.size[0] % kElements == 0 &&
+             map.box[0] == kElements && std::ranges::all_of(map.stride, is_multiple) &&
+             (map.swizzle == TensorSwizzle::none || map.swizzle >= TensorSwizzle::bytes_128);
+    default: return true;
+  }
+}
 
 // Checks the arguments as cuda.h requires.
 bool takes_extents(TensorMap& map, const Extents& given) {
@@ -59,6 +77,7 @@ bool takes_extents(TensorMap& map, const Extents& given) {
 // Returns whether rows of the box are multiples of 16 bytes that swizzling can handle.
 bool has_rows(const TensorMap& map) {
   const std::uint32_t row = map.row_bytes();
+  if (map.box[0] % map.unit().elements != 0 || !takes_small_elements(map)) return false;
   const bool fits = map.swizzle == TensorSwizzle::none || row <= map.span();
   return row % kRowUnit == 0 && fits;
 }
@@ -87,12 +106,9 @@ struct Layout {
 
 // Returns what tensor maps here do not have.
 std::string_view unsupported(const Layout& given) {
-  if (number_of(given.type) > CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ) {
-    return "packed elements of 4 or 6 bits";
-  }
   if (given.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return "an interleaved layout";
-  if (number_of(given.swizzle) > CU_TENSOR_MAP_SWIZZLE_128B) {
-    return "swizzling by atoms of more than 16 bytes";
+  if (given.swizzle == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B) {
+    return "swizzling that flips 8 bytes";
   }
   return {};
 }

@@ -121,8 +121,16 @@ void BulkCopies::name_target(RunningFragment& run, const Instr& instr, unsigned 
   to_one[BulkOperand::object] = {Bank::wide, instr.address_rows + kWideRowBytes};
   for (const BulkOperand place : {BulkOperand::target, BulkOperand::object}) {
     const AddressRow row{row_of(run.banks, instr[place]), true, 0, 0};
-    const std::uint64_t address =
-        address_of(row, lane) % kWindowBytes + kWindowBytes * (std::uint64_t{rank} + 1);
+    const std::uint64_t given = address_of(row, lane);
+    std::uint64_t in_block = rank;
+    if (place == BulkOperand::object && instr.modifiers.cta_group == 2) {
+      // The signal goes to that block of the target's pair whose number is as even or odd as that
+      // of the block in which the operand lies (PTX ISA 9.0, 9.7.9.27.1.2).
+      const std::uint64_t tag = given / kWindowBytes % (2 * kSharedWindows);
+      const std::uint64_t of_object = tag == 0 ? run.slot.cluster_rank : tag - 1;
+      in_block = (in_block & ~std::uint64_t{1}) | (of_object & 1);
+    }
+    const std::uint64_t address = given % kWindowBytes + kWindowBytes * (in_block + 1);
     std::memcpy(row_of(run.banks, to_one[place]) + lane * sizeof address, &address, sizeof address);
   }
 }

@@ -11,6 +11,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
+constexpr std::uint32_t kVainTurns = 16;  // of a warp that seems to poll
 constexpr std::size_t kWarpsListed = 64;  // in the report at the step limit
 
 // What look-aheads may cost before the launch has paid for it (look_costs.hpp): 0.13 ms.
@@ -74,16 +75,27 @@ bool Progress::unblock(Slot& slot) {
   return false;
 }
 
-// Returns whether every warp that can run was found to poll when it was last tested.
+// Returns whether every warp that can run was found to poll when it was last tested, or read the
+// same from the same places again and again when it was last watched, or waits for an mbarrier in
+// vain.
 bool Progress::all_seem_to_poll() const {
   return std::ranges::all_of(launch_.resident(), [](const Slot* slot) {
     if (slot->repeats_itself) return true;
     for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
       const auto number = static_cast<std::size_t>(std::countr_zero(rest));
-      if (slot->warps[number].quanta != Warp::kHasPolled) return false;
+      const Warp& warp = slot->warps[number];
+      const bool polls = warp.quanta == Warp::kHasPolled || warp.places == Warp::Places::poll;
+      if (!polls && warp.vain_turns < kVainTurns) return false;
     }
     return true;
   });
+}
+
+// Returns after how many steps every warp has been watched once, if all only poll.
+std::uint64_t Progress::steps_until_watched() const {
+  std::uint64_t warps = 0;
+  for (const Slot* const slot : launch_.resident()) warps += std::popcount(slot->ready_warps);
+  return warps * launch_.limits().quantum * 5 / 4;
 }
 
 bool Progress::cannot_end() {
@@ -95,6 +107,12 @@ bool Progress::cannot_end() {
   const std::uint64_t now = launch_.steps();
   // A look that is likely to have a result may cost more than was paid.
   const bool is_likely = !account_.is_overdrawn(now) && all_seem_to_poll();
+  // A look at many warps costs more than has been paid so early; each is watched after a quantum.
+  const std::uint64_t watched = steps_until_watched();
+  if (!is_likely && looks_ == 0 && now < watched) {
+    look_at_ = watched;
+    return false;
+  }
   if (is_told_ && !is_likely && !account_.may_look(now)) {
     concurrent_work_->let_others_run();
     choose_next_look(0);

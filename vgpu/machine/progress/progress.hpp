@@ -49,7 +49,11 @@ class Progress {
   // Called when all warps that could run poll in vain.
   void look_soon() {
     const bool is_shared = launch_.request().share != nullptr;
-    if (concurrent_work_ != nullptr || is_shared) look_at_ = std::min(look_at_, soonest_look_);
+    if (concurrent_work_ != nullptr || is_shared) {
+      look_at_ = std::min(look_at_, soonest_look_);
+    } else if (!account_.is_overdrawn(launch_.steps())) {
+      look_at_ = std::min(look_at_, looked_at_ + launch_.limits().look_after);
+    }
   }
   // Called when the next look-ahead is worth what it costs.
   void look_when_paid() {
@@ -65,6 +69,7 @@ class Progress {
   void give_up_share_of_waiting_block();
   void choose_next_look(std::uint64_t steps);
   [[nodiscard]] bool all_seem_to_poll() const;
+  [[nodiscard]] std::uint64_t steps_until_watched() const;
   // Returns whether blocks that had not begun can begin now.
   bool admit_more();
   [[nodiscard]] bool may_be_told_something(const Lookahead& ahead);

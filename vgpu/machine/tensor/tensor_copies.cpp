@@ -49,6 +49,12 @@ std::uint32_t offsets_of(const Instr& instr) {
   return has ? instr.modifiers.dimensions - 2u : 0;
 }
 
+constexpr std::uint32_t kRowsOfGather = 4;
+
+std::uint32_t rows_of(const Instr& instr, const TensorMap& map) {
+  return instr.modifiers.four_rows ? kRowsOfGather : map.rows();
+}
+
 }  // namespace
 
 Step TensorCopies::execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
@@ -57,7 +63,8 @@ Step TensorCopies::execute(RunningFragment& run, const Instr& instr, std::uint32
 }
 
 Step TensorCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
-  for (std::uint32_t i = 0; i < instr.modifiers.dimensions + offsets_of(instr); ++i) {
+  const std::uint32_t coordinates = ptx::coordinates_of(instr.modifiers);
+  for (std::uint32_t i = 0; i < coordinates + offsets_of(instr); ++i) {
     launch_.use_of_undefined(run, UndefinedUse::Kind::address,
                              row_after(instr[TensorOperand::coordinates], i), lanes);
   }
@@ -85,6 +92,12 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
         fmt::format("(1) copies in the mode {}, and the tensor map is of the mode {}",
                     m.im2col ? "im2col" : "tile", m.im2col ? "tile" : "im2col"));
   }
+  if (m.four_rows && map->box[1] != 1) {
+    return launch_.halt(
+        run, 1u << lane, Trap::Cause::no_object,
+        fmt::format("(1) copies four rows, and a box of the tensor map has {}, not 1",
+                    counted(map->box[1], "row")));
+  }
   if (m.reduce && map->atomic_type(m.atom_op) == Type::none) {
     return launch_.refuse(fmt::format("'{}' of elements that have no such operation",
                                       launch_.program().source_of(run.pc).text));
@@ -94,7 +107,7 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
   }
   dependencies_.bulk_copies.for_each_target(run, instr, lane, [&](const Instr& one) {
     Tile tile{.instr = one, .map = *map, .lane = lane};
-    for (std::uint32_t i = 0; i < map->rank; ++i) {
+    for (std::uint32_t i = 0; i < ptx::coordinates_of(m); ++i) {
       const Ref row = row_after(instr[TensorOperand::coordinates], i);
       tile.at[i] = static_cast<std::int32_t>(word_of(run.banks, row, lane));
     }
@@ -109,7 +122,8 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
     move_tile(run, tile);
     dependencies_.current.end_asynchronous();
     if (object.bank == Bank::none) return;
-    dependencies_.bulk_copies.complete_bytes(run, one, object, {}, map->bytes(), lane);
+    dependencies_.bulk_copies.complete_bytes(run, one, object, {}, map->bytes(rows_of(one, *map)),
+                                             lane);
   });
   return Step::again;
 }
@@ -118,19 +132,20 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
 std::string TensorCopies::wrong_place(const RunningFragment& run, const Instr& instr,
                                       const TensorMap& map, unsigned lane) {
   const bool is_store = instr[TensorOperand::object].bank == Bank::none;
-  for (std::uint32_t i = 0; i < map.rank; ++i) {
+  const TensorUnit unit = map.unit();
+  for (std::uint32_t i = 0; i < ptx::coordinates_of(instr.modifiers); ++i) {
     const Ref row = row_after(instr[TensorOperand::coordinates], i);
     const std::int64_t at = static_cast<std::int32_t>(word_of(run.banks, row, lane));
-    const std::int64_t bytes = at * map.element_bytes();
-    if (i == 0 && bytes % kChunkBytes != 0) {
+    const std::int64_t bytes = at * unit.global_bytes / unit.elements;
+    if (i == 0 && at % map.chunk_elements() != 0) {
       return fmt::format("(1) begins at byte {} of a row of the tensor, which is no multiple of {}",
-                         bytes, kChunkBytes);
+                         bytes, map.chunk_elements() / unit.elements * unit.global_bytes);
     }
     if (is_store && at < 0 && !map.is_im2col) {
       return fmt::format(
           "(1) writes a tile that begins before the tensor, at coordinate {} of "
           "dimension {}",
-          at, i);
+          at, std::min(i, map.rank - 1));
     }
   }
   return {};
@@ -182,7 +197,21 @@ void TensorCopies::move_tile(RunningFragment& run, const Tile& tile) {
     const Target target = dependencies_.targets.of(run, access, tile.shared);
     return dependencies_.targets.fault(run, access, target, tile.shared, tile.lane, kTileAlignment);
   }
+  if (tile.instr.modifiers.four_rows) return move_four_rows(run, tile);
   map.is_im2col ? move_pixels(run, tile) : move_boxes(run, tile);
+}
+
+// .tile::gather4, .tile::scatter4: rows of the tensor that need not be neighbours, one below the
+// other in shared memory.
+void TensorCopies::move_four_rows(RunningFragment& run, const Tile& tile) {
+  const TensorMap& map = tile.map;
+  for (std::uint32_t row = 0; row < kRowsOfGather; ++row) {
+    const std::int64_t at = tile.at[1 + row];
+    const bool is_inside = at >= 0 && static_cast<std::uint64_t>(at) < map.size[1];
+    const std::uint64_t global = map.address + static_cast<std::uint64_t>(at) * map.stride[0];
+    move_row(run, tile, is_inside ? std::optional(global) : std::nullopt,
+             tile.shared + std::uint64_t{row} * map.row_pitch());
+  }
 }
 
 void TensorCopies::move_boxes(RunningFragment& run, const Tile& tile) {
@@ -239,26 +268,41 @@ void TensorCopies::move_pixels(RunningFragment& run, const Tile& tile) {
 void TensorCopies::move_row(RunningFragment& run, const Tile& tile,
                             std::optional<std::uint64_t> global, std::uint64_t shared) {
   const TensorMap& map = tile.map;
-  const std::uint32_t element = map.element_bytes();
-  const std::uint32_t in_chunk = kChunkBytes / element;
+  const TensorUnit unit = map.unit();
+  const std::uint32_t in_chunk = map.chunk_elements();
   for (std::uint32_t first = 0; first < map.box[0]; first += in_chunk) {
     const std::int64_t at = tile.at[0] + static_cast<std::int64_t>(first);
     const std::int64_t end = global ? static_cast<std::int64_t>(map.size[0]) : 0;
-    const std::uint64_t from = global.value_or(0) + static_cast<std::uint64_t>(at) * element;
-    const std::uint64_t to = map.swizzled(shared + std::uint64_t{first} * element);
+    const std::int64_t units = at / static_cast<std::int64_t>(unit.elements);
+    const std::uint64_t from =
+        global.value_or(0) + static_cast<std::uint64_t>(units) * unit.global_bytes;
+    const std::uint64_t to =
+        map.swizzled(shared + std::uint64_t{first} / unit.elements * unit.shared_bytes);
     const bool is_whole = at >= 0 && at + in_chunk <= end && !tile.instr.modifiers.reduce;
-    if (is_whole && from % kChunkBytes == 0) {
+    if (is_whole && from % kChunkBytes == 0 && !unit.is_padded()) {
       move_piece(run, tile, {from, to, kChunkBytes});
       continue;
     }
-    for (std::uint32_t i = 0; i < in_chunk; ++i) {
-      const Piece piece{from + std::uint64_t{i} * element, to + std::uint64_t{i} * element,
-                        element};
-      if (at + i >= 0 && at + i < end) {
-        move_piece(run, tile, piece);
-      } else if (tile.instr[TensorOperand::object].bank != Bank::none) {
-        fill_piece(run, tile, piece);
-      }
+    for (std::uint32_t i = 0; i < in_chunk / unit.elements; ++i) {
+      const std::int64_t here = at + static_cast<std::int64_t>(i) * unit.elements;
+      move_unit(run, tile, here >= 0 && here < end,
+                {from + std::uint64_t{i} * unit.global_bytes,
+                 to + std::uint64_t{i} * unit.shared_bytes, unit.global_bytes});
+    }
+  }
+}
+
+// Moves the data of a unit, or fills their place in shared memory.
+void TensorCopies::move_unit(RunningFragment& run, const Tile& tile, bool is_inside,
+                             const Piece& unit) {
+  constexpr std::uint32_t kWordBytes = 4;  // of units that no access has as a whole
+  const std::uint32_t bytes = std::has_single_bit(unit.bytes) ? unit.bytes : kWordBytes;
+  for (std::uint32_t at = 0; at < unit.bytes; at += bytes) {
+    const Piece piece{unit.global + at, unit.shared + at, bytes};
+    if (is_inside) {
+      move_piece(run, tile, piece);
+    } else if (tile.instr[TensorOperand::object].bank != Bank::none) {
+      fill_piece(run, tile, piece);
     }
   }
 }

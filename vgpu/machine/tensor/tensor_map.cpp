@@ -49,16 +49,19 @@ std::uint32_t to_tf32(std::uint32_t word) {
 
 }  // namespace
 
-std::uint32_t TensorMap::element_bytes() const {
+TensorUnit TensorMap::unit() const {
   switch (element) {
-    case TensorElement::u8: return 1;
+    case TensorElement::u8: return {1, 1, 1};
     case TensorElement::u16:
     case TensorElement::f16:
-    case TensorElement::bf16: return 2;
+    case TensorElement::bf16: return {1, 2, 2};
     case TensorElement::u64:
     case TensorElement::s64:
-    case TensorElement::f64: return 8;
-    default: return 4;
+    case TensorElement::f64: return {1, 8, 8};
+    case TensorElement::u4: return {2, 1, 1};
+    case TensorElement::u4_padded: return {16, 8, 16};
+    case TensorElement::u6_padded: return {16, 12, 16};
+    default: return {1, 4, 4};
   }
 }
 
@@ -78,6 +81,8 @@ std::uint32_t TensorMap::rows() const {
 }
 
 std::uint64_t TensorMap::swizzled(std::uint64_t plain) const {
+  if (swizzle == TensorSwizzle::bytes_128_of_32) return plain ^ ((plain >> 7 & 3) << 5);
+  if (swizzle == TensorSwizzle::bytes_128_of_64) return plain ^ ((plain >> 7 & 1) << 6);
   const std::uint64_t mask = (std::uint64_t{1} << static_cast<unsigned>(swizzle)) - 1;
   return plain ^ ((plain >> 7 & mask) << 4);
 }
@@ -85,7 +90,7 @@ std::uint64_t TensorMap::swizzled(std::uint64_t plain) const {
 // Recorded on an H200; for 16-bit floats it is the value that fma.oob treats as out of bounds.
 std::uint64_t TensorMap::fill() const {
   if (!fills_with_nan) return 0;
-  const std::uint64_t bytes = element_bytes();
+  const std::uint64_t bytes = unit().global_bytes;
   constexpr std::uint64_t kNan = 0x7ff7'7ff7'7ff7'7ff7;
   return bytes == 8 ? kNan : kNan & ((std::uint64_t{1} << 8 * bytes) - 1);
 }

@@ -33,9 +33,26 @@ enum class TensorElement : std::uint8_t {
   f32_ftz,
   tf32,
   tf32_ftz,
+  u4,         // 16 of them in 8 bytes
+  u4_padded,  // in shared memory 8 bytes follow each 16 of them
+  u6_padded,  // in shared memory 4 bytes follow each 16 of them
 };
 // In the order of CUtensorMapSwizzle.
-enum class TensorSwizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
+enum class TensorSwizzle : std::uint8_t {
+  none,
+  bytes_32,
+  bytes_64,
+  bytes_128,
+  bytes_128_of_32,            // in units of 32 bytes
+  bytes_128_of_32_and_flips,  // not supported here
+  bytes_128_of_64,
+};
+
+// The fewest elements that are moved as a whole, and their bytes in both memories.
+struct TensorUnit {
+  std::uint32_t elements = 1, global_bytes = 4, shared_bytes = 4;
+  [[nodiscard]] bool is_padded() const { return global_bytes != shared_bytes; }
+};
 
 // A map of the mode im2col (5.5.4): the tensor is a batch of images with channels, innermost, and
 // one to three dimensions.  A copy takes `box[1]` pixels with `box[0]` channels each, one after the
@@ -57,7 +74,11 @@ struct TensorMap {
 
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 
-  [[nodiscard]] std::uint32_t element_bytes() const;
+  [[nodiscard]] TensorUnit unit() const;
+  // Returns the elements in 16 bytes of shared memory.
+  [[nodiscard]] std::uint32_t chunk_elements() const {
+    return 16 / unit().shared_bytes * unit().elements;
+  }
   // Returns the first and the last position of the base of a filter along a dimension of images.
   [[nodiscard]] std::int64_t first(std::uint32_t dimension) const { return lower[dimension - 1]; }
   [[nodiscard]] std::int64_t last(std::uint32_t dimension) const {
@@ -67,13 +88,20 @@ struct TensorMap {
   [[nodiscard]] std::uint32_t count(std::uint32_t dimension) const;
   // The rows of a box along dimension 0: the bytes of a row, the distance between rows in shared
   // memory, and the number of rows.
-  [[nodiscard]] std::uint32_t row_bytes() const { return box[0] * element_bytes(); }
+  [[nodiscard]] std::uint32_t row_bytes() const {
+    return box[0] / unit().elements * unit().shared_bytes;
+  }
   [[nodiscard]] std::uint32_t row_pitch() const;
   [[nodiscard]] std::uint32_t rows() const;
-  [[nodiscard]] std::uint32_t bytes() const { return rows() * row_bytes(); }
+  // Returns the bytes that an mbarrier counts for so many rows: padding is not counted.
+  [[nodiscard]] std::uint32_t bytes(std::uint32_t rows) const {
+    return rows * (box[0] / unit().elements) * unit().global_bytes;
+  }
+  [[nodiscard]] std::uint32_t bytes() const { return bytes(rows()); }
 
   // Returns the number of bytes within which swizzling permutes; 0: no swizzling.
   [[nodiscard]] std::uint32_t span() const {
+    if (swizzle > TensorSwizzle::bytes_128) return 128;
     return swizzle == TensorSwizzle::none ? 0 : 16u << static_cast<unsigned>(swizzle);
   }
   // Returns the address, after swizzling, of 16 bytes of shared memory whose address without

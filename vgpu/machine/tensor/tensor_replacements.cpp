@@ -13,11 +13,21 @@ namespace {
 
 // .elemtype has other numbers than CUtensorMapDataType.
 constexpr TensorElement kElements[] = {
-    TensorElement::u8,       TensorElement::u16, TensorElement::u32,  TensorElement::s32,
-    TensorElement::u64,      TensorElement::s64, TensorElement::f16,  TensorElement::f32,
-    TensorElement::f32_ftz,  TensorElement::f64, TensorElement::bf16, TensorElement::tf32,
-    TensorElement::tf32_ftz,
+    TensorElement::u8,       TensorElement::u16, TensorElement::u32,       TensorElement::s32,
+    TensorElement::u64,      TensorElement::s64, TensorElement::f16,       TensorElement::f32,
+    TensorElement::f32_ftz,  TensorElement::f64, TensorElement::bf16,      TensorElement::tf32,
+    TensorElement::tf32_ftz, TensorElement::u4,  TensorElement::u4_padded, TensorElement::u6_padded,
 };
+
+// .swizzle_atomicity, of a map that swizzles 128 bytes: units of 16, 32 or 64 bytes.
+constexpr TensorSwizzle kAtoms[] = {TensorSwizzle::bytes_128, TensorSwizzle::bytes_128_of_32,
+                                    TensorSwizzle::bytes_128_of_32_and_flips,
+                                    TensorSwizzle::bytes_128_of_64};
+
+void replace_swizzle(TensorMap& map, TensorSwizzle mode) {
+  const bool has_atoms = map.swizzle > TensorSwizzle::bytes_128;
+  if (mode != TensorSwizzle::bytes_128 || !has_atoms) map.swizzle = mode;
+}
 
 void replace_field(TensorMap& map, const TensorReplacement& what, std::uint64_t value) {
   switch (what.field) {
@@ -30,10 +40,12 @@ void replace_field(TensorMap& map, const TensorReplacement& what, std::uint64_t 
       map.element_step[what.ordinal] = static_cast<std::uint8_t>(value);
       break;
     case TensorField::element: map.element = kElements[value]; break;
-    case TensorField::swizzle: map.swizzle = static_cast<TensorSwizzle>(value); break;
+    case TensorField::swizzle: replace_swizzle(map, static_cast<TensorSwizzle>(value)); break;
     case TensorField::fill: map.fills_with_nan = value != 0; break;
-    case TensorField::interleave:
-    case TensorField::atomicity: break;  // it has only one value
+    case TensorField::atomicity:
+      if (map.swizzle >= TensorSwizzle::bytes_128) map.swizzle = kAtoms[value];
+      break;
+    case TensorField::interleave: break;  // it has only one value
   }
 }
 

@@ -9,6 +9,9 @@
 namespace warpcheck::vgpu {
 namespace {
 
+// Of each block's shared memory, reserved for the system on devices of capability 8.0 and newer.
+constexpr std::uint32_t kSystemSharedBytes = 1024;
+
 std::uint32_t multiprocessors_of(const RunningLaunch& launch) {
   const DeviceRuntime* const runtime = launch.request().device_runtime;
   const std::uint32_t count = runtime == nullptr ? 0 : runtime->size().multiprocessors;
@@ -126,6 +129,9 @@ std::uint64_t Scalars::value_of(const RunningFragment& run, SpecialRegister spec
     case SpecialRegister::dynamic_smem_size: return launch_.request().dynamic_shared_bytes;
     case SpecialRegister::total_smem_size:
       return launch_.program().dynamic_shared_offset + launch_.request().dynamic_shared_bytes;
+    case SpecialRegister::aggr_smem_size:
+      return launch_.program().dynamic_shared_offset + launch_.request().dynamic_shared_bytes +
+             kSystemSharedBytes;
     case SpecialRegister::envreg1: return workspace_.address() >> 32;
     case SpecialRegister::envreg2: return workspace_.address();
     case SpecialRegister::warp_size: return kWarpLanes;

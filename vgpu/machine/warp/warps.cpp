@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint32_t kStepsOfVainTurn = 16;
+
+}  // namespace
 
 // Handles a warp that arrived last at a barrier.  Returns false if it continues.
 bool Warps::is_released(Warp& warp) {
@@ -93,6 +98,7 @@ std::optional<Stop> Warps::run_fragments(Slot& slot, Warp& warp) {
         break;
       case Step::quantum:
         if (launch_.quantum().left() == 0) ++warp.quanta;  // otherwise it sleeps
+        warp.vain_turns = launch_.quantum().used() <= kStepsOfVainTurn ? warp.vain_turns + 1 : 0;
         return Stop::quantum;
       case Step::paused: return Stop::paused;
       case Step::preempted:

@@ -165,6 +165,65 @@ void emit_mapping(Emission& e, const ptx::Instruction& in, Instr& out) {
                 .f = e.constants.word(kRankBits)});
 }
 
+namespace {
+
+constexpr std::uint32_t kPeerBit = 1u << 24;
+
+// Compilers also clear bits that they know to be 0, because the address is aligned.
+bool is_mask_of_peer(const ptx::Operand& operand) {
+  constexpr std::uint32_t kOfAlignment = 0x3ff;
+  const auto mask = static_cast<std::uint32_t>(operand.bits);
+  return operand.kind == Kind::immediate && (mask | kOfAlignment) == ~kPeerBit;
+}
+
+}  // namespace
+
+// On a device an address of shared memory has the rank of its block in bits 24 and up, and programs
+// with pairs of blocks clear bit 24 of an address, so that it leads to the even block of the pair.
+// No instruction of the ISA does that; it is recognised by its constant, in modules with such
+// pairs.
+bool clears_peer_bit(const Emission& e, const ptx::Instruction& in) {
+  if (in.opcode != Opcode::and_ || in.modifiers.type != Type::b32 || in.operands.size() != 3) {
+    return false;
+  }
+  return std::ranges::any_of(in.operands, is_mask_of_peer) &&
+         std::ranges::any_of(e.layout.instances, [](const Instance& instance) {
+           return std::ranges::any_of(instance.function->body, [](const ptx::Instruction& other) {
+             return other.text.find("cta_group::2") != std::string_view::npos;
+           });
+         });
+}
+
+// The same place in the even block of the pair.
+void emit_even_block(Emission& e, const ptx::Instruction& in, Instr& out) {
+  e.program.uses_clusters = true;
+  const bool mask_is_first = is_mask_of_peer(in.operands[1]);
+  const auto mask = static_cast<std::uint32_t>(in.operands[mask_is_first ? 1 : 2].bits);
+  const Ref given = e.source(in, in.operands[mask_is_first ? 2 : 1], Type::b32);
+  const Ref address =
+      calculate(e, in, Opcode::and_, Type::b32, {given, e.constants.word(mask | kPeerBit)});
+  const Ref tag = calculate(e, in, Opcode::bfe_, Type::u32,
+                            {address, e.constants.word(kRankShift), e.constants.word(kRankBits)});
+  ptx::Modifiers equal;
+  equal.type = Type::u32;
+  equal.compare = ptx::Compare::eq;
+  const Ref is_own =
+      calculate(e, in, Opcode::setp_, equal, {tag, e.constants.word(0)}, Bank::predicate);
+  const Ref named = calculate(e, in, Opcode::sub_, Type::u32, {tag, e.constants.word(1)});
+  ptx::Modifiers select;
+  select.type = Type::b32;
+  const Ref rank =
+      calculate(e, in, Opcode::selp_, select, {cluster_rank(e, in), named, is_own}, Bank::word);
+  const Ref even = calculate(e, in, Opcode::and_, Type::b32, {rank, e.constants.word(~1u)});
+  const Ref number = calculate(e, in, Opcode::add_, Type::u32, {even, e.constants.word(1)});
+  push_compute(e, out, Opcode::bfi_, Type::b32, Type::none,
+               {.d = e.destination(in, in.operands[0]),
+                .a = number,
+                .b = address,
+                .c = e.constants.word(kRankShift),
+                .f = e.constants.word(kRankBits)});
+}
+
 // getctarank: the rank of the block in whose shared memory an address lies.
 void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;

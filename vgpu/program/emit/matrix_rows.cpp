@@ -176,9 +176,38 @@ Ref times(Emission& e, const Instruction& in, Ref x, std::uint32_t factor) {
   return calculate(e, in, Opcode::mul_, low, {x, e.constants.word(factor)}, Bank::word);
 }
 
+// Returns an element at its place in a byte: 6-bit elements at its lowest bits, 4-bit elements in
+// its middle.
+Ref placed(Emission& e, const Instruction& in, Ref element, std::uint32_t bits) {
+  if (bits == 6) return element;
+  return calculate(e, in, Opcode::shl_, Type::b32, {element, e.constants.word(2)});
+}
+
+// Loads the element of `bits` bits, 4 or 6, in a column of a row of 16 elements.
+Ref load_bits(Emission& e, const Instruction& in, const ByteRows& rows, Ref start, Ref column,
+              std::uint32_t bits) {
+  const Ref first = times(e, in, column, bits);
+  const Ref byte = shifted_down(e, in, first, 3);
+  const Ref next = calculate(e, in, Opcode::add_, Type::u32, {byte, e.constants.word(1)});
+  // The last element ends with the last byte that has data.
+  const Ref last = e.constants.word(2 * bits - 1);
+  Ref whole{};
+  for (const Ref& place : {byte, calculate(e, in, Opcode::min_, Type::u32, {next, last})}) {
+    const Ref one = e.frame.temporary(Bank::word);
+    access_element(e, in, rows.space, Type::b8, moved_by(e, in, start, place), rows.displacement,
+                   one, true);
+    whole = joined(e, in, whole, one, whole.bank == Bank::none ? 0 : 8);
+    if (bits == 4) break;
+  }
+  const Ref shift = calculate(e, in, Opcode::and_, Type::b32, {first, e.constants.word(7)});
+  const Ref shifted = calculate(e, in, Opcode::shr_, Type::u32, {whole, shift});
+  return calculate(e, in, Opcode::and_, Type::b32, {shifted, e.constants.word((1u << bits) - 1)});
+}
+
 // Loads four bytes of a column of a 16 x 16 matrix, one from each of four rows.
+//   bits: of an element; those of fewer than eight are unpacked
 Ref load_column(Emission& e, const Instruction& in, const ByteRows& rows, std::uint32_t first_row,
-                std::uint32_t first_column) {
+                std::uint32_t first_column, std::uint32_t bits) {
   const Ref column =
       calculate(e, in, Opcode::add_, Type::u32, {rows.group, e.constants.word(first_column)});
   const Ref row = times(e, in, rows.in_group, 4);
@@ -187,16 +216,38 @@ Ref load_column(Emission& e, const Instruction& in, const ByteRows& rows, std::u
     const Ref lane =
         calculate(e, in, Opcode::add_, Type::u32, {row, e.constants.word(first_row + part)});
     const Ref start = shuffled_address(e, in, rows.own, lane);
-    const Ref byte = e.frame.temporary(Bank::word);
-    access_element(e, in, rows.space, Type::b8, moved_by(e, in, start, column), rows.displacement,
-                   byte, true);
+    Ref byte = e.frame.temporary(Bank::word);
+    if (bits == 8) {
+      access_element(e, in, rows.space, Type::b8, moved_by(e, in, start, column), rows.displacement,
+                     byte, true);
+    } else {
+      byte = placed(e, in, load_bits(e, in, rows, start, column, bits), bits);
+    }
     whole = joined(e, in, whole, byte, 8 * part);
   }
   return whole;
 }
 
-// Loads four elements of `bits` bits from a row, each to a byte: 6-bit elements to its lowest bits,
-// 4-bit elements to its middle.
+// stmatrix of bytes, m16n8 transposed: lane 8 i + r has the address of row r of matrix i, of 16
+// bytes; a register of a lane holds two bytes of each of two neighbouring rows, 8 bytes apart.
+void store_bytes(Emission& e, const Instruction& in, const ByteRows& rows,
+                 const std::vector<ptx::Operand>& parts) {
+  const Ref pair = times(e, in, rows.in_group, 2);
+  for (std::uint32_t matrix = 0; matrix < parts.size(); ++matrix) {
+    const Ref value = e.source(in, parts[matrix], Type::b32);
+    for (std::uint32_t part = 0; part < 4; ++part) {
+      const Ref lane = calculate(e, in, Opcode::add_, Type::u32,
+                                 {pair, e.constants.word(8 * matrix + part % 2)});
+      const Ref place =
+          calculate(e, in, Opcode::add_, Type::u32, {rows.group, e.constants.word(part / 2 * 8)});
+      access_element(e, in, rows.space, Type::b8,
+                     moved_by(e, in, shuffled_address(e, in, rows.own, lane), place),
+                     rows.displacement, shifted_down(e, in, value, 8 * part), false);
+    }
+  }
+}
+
+// Loads four elements of `bits` bits from a row, each to a byte.
 Ref load_unpacked(Emission& e, const Instruction& in, const ByteRows& rows, std::uint32_t first_row,
                   std::uint32_t bits) {
   const Ref lane =
@@ -215,35 +266,34 @@ Ref load_unpacked(Emission& e, const Instruction& in, const ByteRows& rows, std:
     const Ref element =
         calculate(e, in, Opcode::and_, Type::b32,
                   {shifted_down(e, in, packed, bits * part), e.constants.word((1u << bits) - 1)});
-    const Ref placed =
-        bits == 6 ? element
-                  : calculate(e, in, Opcode::shl_, Type::b32, {element, e.constants.word(2)});
-    whole = joined(e, in, whole, placed, 8 * part);
+    whole = joined(e, in, whole, placed(e, in, element, bits), 8 * part);
   }
   return whole;
 }
 
 // ldmatrix of bytes: m16n16 transposed, where lane 16 i + r has the address of row r of matrix i,
-// and two registers hold one matrix; or m8n16 with more tightly packed elements.
+// and two registers hold one matrix; or m8n16.  Elements may be packed more tightly.
 void emit_rows_of_bytes(Emission& e, const Instruction& in) {
   const std::vector<std::string_view> words = words_of(in.text);
   const bool is_square = has(words, "m16n16");
-  const std::uint32_t bits = has(words, "b6x16_p32") ? 6 : 4;
+  const bool is_load = in.opcode == Opcode::ldmatrix_;
+  const std::uint32_t bits = has(words, "b6x16_p32") ? 6 : has(words, "b4x16_p64") ? 4 : 8;
   const std::uint32_t matrices = has(words, "x4") ? 4 : has(words, "x2") ? 2 : 1;
   std::vector<ptx::Operand> single;
   if (in.operands.size() != 2) e.refuse(in, "expected an address and registers");
-  const std::vector<ptx::Operand>& parts = parts_of(in.operands[0], single);
+  const std::vector<ptx::Operand>& parts = parts_of(in.operands[is_load ? 0 : 1], single);
   const std::uint32_t count = is_square ? 2 * matrices : matrices;
   if (parts.size() != count) e.refuse(in, fmt::format("expected {} registers", count));
   Instr scratch;
   ByteRows rows{.space = space_of(words)};
-  rows.own = e.address(in, in.operands[1], scratch);
+  rows.own = e.address(in, in.operands[is_load ? 1 : 0], scratch);
   rows.displacement = scratch.displacement;
   const Ref lane = lane_number(e, in);
   rows.group = shifted_down(e, in, lane, 2);
   rows.in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
+  if (!is_load) return store_bytes(e, in, rows, parts);
   for (std::uint32_t reg = 0; reg < count; ++reg) {
-    const Ref value = is_square ? load_column(e, in, rows, 16 * (reg / 2), 8 * (reg % 2))
+    const Ref value = is_square ? load_column(e, in, rows, 16 * (reg / 2), 8 * (reg % 2), bits)
                                 : load_unpacked(e, in, rows, 8 * reg, bits);
     const Ref to = e.destination(in, parts[reg]);
     if (to.bank != Bank::none) copy_row(e, in, to, value, true);

@@ -21,6 +21,9 @@ const ptx::Operand* offsets_of(Emission& e, const ptx::Instruction& in) {
   if (m.im2col && m.dimensions < kIm2colDimensionsMin) {
     e.refuse(in, "a copy in the mode im2col of a tensor with fewer than three dimensions");
   }
+  if (m.four_rows && (m.dimensions != 2 || m.im2col)) {
+    e.refuse(in, "a copy of four rows of a tensor that has not two dimensions");
+  }
   if (!m.im2col || m.space != Space::shared) return nullptr;
   const ptx::Operand& offsets = in.operands[3];
   const bool is_one =
@@ -29,13 +32,14 @@ const ptx::Operand* offsets_of(Emission& e, const ptx::Instruction& in) {
   return &offsets;
 }
 
-// `[map, {x, y}]`
+// `[map, {x, y}]`; with .tile::gather4 and .tile::scatter4 `[map, {x, y0, y1, y2, y3}]`
 void emit_tensor(Emission& e, const ptx::Instruction& in, const ptx::Operand& tensor, Instr& out) {
-  const std::size_t dimensions = in.modifiers.dimensions;
+  const std::size_t dimensions = ptx::coordinates_of(in.modifiers);
   const bool is_tensor = tensor.kind == Kind::address && tensor.parts.size() == 1 &&
                          tensor.parts[0].kind == Kind::vector && !tensor.parts[0].pair;
   if (!is_tensor || tensor.parts[0].parts.size() != dimensions) {
-    e.refuse(in, "as many coordinates as dimensions are missing");
+    e.refuse(in, in.modifiers.four_rows ? "a column and four rows are missing"
+                                        : "as many coordinates as dimensions are missing");
   }
   out[TensorOperand::map] = address_row(e, in, tensor);
   const ptx::Operand* const offsets = offsets_of(e, in);
@@ -64,7 +68,8 @@ void emit_tensor_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
                          m.completion == Completion::bulk_group && !m.cluster && !m.multicast;
   const bool reduces_right = m.reduce == (m.atom_op != ptx::AtomOp::none);
   const bool is_known = (to_shared || to_global) && reduces_right && m.type == Type::none &&
-                        !m.read && (!m.multicast || m.cluster);
+                        !m.read && !m.cp_mask && (!m.multicast || m.cluster) &&
+                        (m.cta_group == 0 || to_shared) && !(m.four_rows && m.reduce);
   const std::size_t blocks = m.im2col ? 4 : 3;
   const std::size_t operands = to_shared ? blocks + (m.multicast ? 1 : 0) : 2;
   if (!is_known || in.operands.size() != operands) e.refuse(in, "a copy of a tensor of this kind");
@@ -87,7 +92,8 @@ void emit_prefetch(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
   const bool is_known = m.space == Space::global && m.source_space == Space::generic &&
                         m.completion == Completion::none && !m.cluster && !m.multicast &&
-                        !m.reduce && !m.read && m.type == Type::none;
+                        !m.reduce && !m.read && !m.cp_mask && m.cta_group == 0 &&
+                        m.type == Type::none;
   if (!is_known) e.refuse(in, "a prefetch of this kind");
   out.kind = InstrKind::nop;
   e.push(out);

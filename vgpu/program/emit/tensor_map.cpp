@@ -43,7 +43,9 @@ void emit_replacement(Emission& e, const ptx::Instruction& in, Instr& out) {
     ordinal = which.bits;
   }
   const ptx::Operand& value = in.operands.back();
-  if (row->values != 0 && (value.kind != Kind::immediate || value.bits >= row->values)) {
+  constexpr std::uint64_t kFlips = 2;  // .swizzle_atomicity: 32 bytes, and flips of 8
+  const bool flips = row->field == TensorField::atomicity && value.bits == kFlips;
+  if (row->values != 0 && (value.kind != Kind::immediate || value.bits >= row->values || flips)) {
     e.refuse(in, "a value that tensor maps here do not have");
   }
   out.kind = InstrKind::tensor_copy;

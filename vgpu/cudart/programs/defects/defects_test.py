@@ -3,7 +3,8 @@
 It is built by nvcc as people build it, and run under `warpcheck exec`: as it is, it computes what it
 should and nothing is found.  With the name of a defect (`// defect NAME: KIND; MESSAGE`) as its
 argument, there is an error of that kind with that message, and all its sides in device code are at
-lines marked with the name (`//~ NAME`), if there are any.  Each run gives the same bytes whether its
+lines marked with the name (`//~ NAME`) or for all defects (`//~`), if there are any.  It is built for
+sm_90, or for what it asks for (`// arch: compute_100a`).  Each run gives the same bytes whether its
 kernels are interpreted or run as machine code.
 """
 
@@ -61,7 +62,8 @@ def test_the_defect(program, name, kind, message):
             continue
         sides = [side for side in found["accesses"] if side["ptx"]]
         places.append({(pathlib.Path(side["file"]).name, side["line"]) for side in sides})
-    wanted = {(SOURCE.name, line) for line in program_text.marks(TEXT).get(name, ())}
+    marks = program_text.marks(TEXT)
+    wanted = {(SOURCE.name, line) for word in (name, "") for line in marks.get(word, ())}
     # What the host alone does has no line in device code.
     is_found = any(place <= wanted and bool(place) == bool(wanted) for place in places)
     if result.status != FOUND or not is_found:
@@ -71,7 +73,9 @@ def test_the_defect(program, name, kind, message):
 
 os.makedirs(BUILD, exist_ok=True)
 built = BUILD / SOURCE.stem
-subprocess.run([NVCC, "-arch=sm_90", "-std=c++17", "-lineinfo", SOURCE, "-o", built,
+asked = program_text.heads(TEXT, "arch")
+arch = f"-gencode=arch={asked[0]},code={asked[0]}" if asked else "-arch=sm_90"
+subprocess.run([NVCC, arch, "-std=c++17", "-lineinfo", SOURCE, "-o", built,
                 *options("nvcc")], check=True)
 test_the_program(built)
 for defect in re.findall(r"^// defect (\w+): ([\w-]+); (.*)$", TEXT, re.MULTILINE):
