@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Which instructions that the toolkit knows are executed: ptx_forms.py WARPCHECK [TARGET...]
+
+The toolkit's own wrappers (cuda::ptx) name every form of the newer instructions.  Each is assembled by ptxas
+for each target (default: sm_90a, sm_100a, sm_120a), and what ptxas accepts is shown to `warpcheck show`:
+printed is what is refused, with its reason, the number of such forms and an example.
+"""
+
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HEADERS = pathlib.Path("/usr/local/cuda/include/cccl/cuda/__ptx/instructions")
+TYPES = {"r": "b32", "l": "b64", "h": "b16", "f": "f32", "d": "f64", "q": "b128"}
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def statements(text):
+    """What stands in the parentheses of each asm statement."""
+    for found in re.finditer(r"\basm\s*(?:volatile)?\s*\(", text):
+        at, depth = found.end(), 1
+        while depth:
+            if text[at] == '"':
+                at = STRING.match(text, at).end()
+                continue
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+        yield text[found.end():at - 1]
+
+
+def parts(statement):
+    """The text of an asm statement, and the letters of its operands."""
+    code = re.match(r"\s*(?:" + STRING.pattern + r"\s*)+", statement)
+    operands = re.findall(r'"[=+]?([rlhfdqn])"\s*\(', statement[code.end():])
+    text = "".join(each.group(1) for each in STRING.finditer(code.group()))
+    return re.sub(r"//.*?(\n|$)", " ", text.replace("\\n", "\n").replace("\\t", " ")), operands
+
+
+def kernels():
+    """For each form its body, with registers for its operands."""
+    bodies = {}
+    for header in sorted(HEADERS.rglob("*.h")):
+        for statement in statements(header.read_text()):
+            if not statement.lstrip().startswith('"'):
+                continue  # it is in a comment
+            text, operands = parts(statement)
+            names = ["1" if letter == "n" else f"%o{at}" for at, letter in enumerate(operands)]
+            body = re.sub(r"%(\d+)", lambda at: names[int(at[1])] if int(at[1]) < len(names) else "?",
+                          text).replace("%%", "%").replace("\n", " ")
+            registers = " ".join(f".reg .{TYPES[letter]} %o{at};"
+                                 for at, letter in enumerate(operands) if letter != "n")
+            bodies.setdefault(f"{registers} {body}", text.strip().replace("\n", " "))
+    return list(bodies.items())
+
+
+def module(target, chosen):
+    return f".version 9.0\n.target {target}\n.address_size 64\n" + "".join(
+        f".visible .entry k{number}() {{ {body} ret; }}\n" for number, (body, _) in chosen)
+
+
+def accepted(target, forms, file):
+    """The forms that ptxas accepts, with their numbers."""
+    chosen = list(enumerate(forms))
+    while True:
+        file.write_text(module(target, chosen))
+        told = subprocess.run(["ptxas", "-arch", target, file, "-o", "/dev/null"], capture_output=True,
+                              text=True).stderr
+        wrong = {int(line) - 4 for line in re.findall(r"line (\d+); error", told)}
+        if not wrong:
+            return chosen
+        chosen = [each for at, each in enumerate(chosen) if at not in wrong]
+
+
+def main(warpcheck, *targets):
+    forms = kernels()
+    for target in targets or ("sm_90a", "sm_100a", "sm_120a"):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "forms.ptx"
+            chosen = dict(accepted(target, forms, file))
+            shown = subprocess.run([warpcheck, "show", file, "--full-names"], capture_output=True,
+                                   text=True, check=True).stdout
+        reasons = collections.defaultdict(list)
+        for number, why in re.findall(r"^kernel k(\d+)\n  cannot be executed: (.*)", shown, re.MULTILINE):
+            text = chosen[int(number)][1]
+            word = re.search(r"(?:^|[; {])([a-z]\w+\.[\w:]+)[\w.:]* ", text)
+            reasons[word[1] if word else "?", why.split("not supported: ")[-1]].append(text)
+        refused = sum(map(len, reasons.values()))
+        print(f"{target}: {len(chosen)} forms, {len(chosen) - refused} executed, {refused} refused")
+        for (word, why), texts in sorted(reasons.items()):
+            print(f"  {len(texts):4} {word}: {why}\n       {texts[0][:120]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
