@@ -1,7 +1,8 @@
-// Tiles as sm_100a brings them: four rows that are no neighbours, there and back; elements of 4 and
-// 6 bits, packed and with padding; swizzling in units of 32 and 64 bytes; and matrices of bytes
-// that a warp stores transposed, or unpacks from fewer bits. arch: compute_100a MUTANT: rows are
-// read before the phase of the copy. expect: data-race
+// Tiles as sm_100a brings them: rows that are no neighbours, there and back; elements of 4 and 6
+// bits; swizzling in units of 32 and 64 bytes; and matrices of bytes, transposed and unpacked.
+// arch: compute_100a
+// MUTANT: rows are read before the phase of the copy.
+// expect: data-race
 #include <cuda.h>
 
 #include <cstdint>
