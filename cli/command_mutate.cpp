@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/judge_arguments.hpp"
+#include "cli/orders/judge_arguments.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/orders/edited_engine.hpp"
 #include "harness/orders/mutants.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/all_sizes/all_sizes.hpp"
-#include "cli/judge_arguments.hpp"
+#include "cli/orders/judge_arguments.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/orders/find_orders.hpp"
 #include "harness/orders/orders_report.hpp"

@@ -34,7 +34,7 @@ struct KernelInput {
   LaunchConfig launch;
   // Not none: too large to run whole.  The arrays have no contents here: theirs are a function of
   // the place (sparse_contents.hpp).  These blocks run, and those at which indices may be wrong
-  // (vgpu/cudart/device/sampled_launches.hpp).
+  // (vgpu/cudart/exec/sampled_launches.hpp).
   std::optional<std::vector<std::uint32_t>> blocks{};
 };
 

@@ -14,7 +14,7 @@
 #include "harness/kernel/sparse_contents.hpp"
 #include "harness/pair/device.hpp"
 #include "vgpu/cudart/code/text_kernel.hpp"
-#include "vgpu/cudart/device/sampled_launches.hpp"
+#include "vgpu/cudart/exec/sampled_launches.hpp"
 
 namespace warpcheck {
 namespace {

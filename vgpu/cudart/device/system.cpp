@@ -14,8 +14,8 @@
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/device/exit_report.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
-#include "vgpu/cudart/device/sampled_launches.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
+#include "vgpu/cudart/exec/sampled_launches.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
 
 namespace warpcheck::cudart {
