@@ -286,8 +286,8 @@ TEST(Decode, FieldsOfTensorMapsHaveTypesAndOrdinals) {
   EXPECT_EQ(replacement("global_stride.global.b1024.b32", "0, %r1"),
             "a field of this name in a tensor map");
   EXPECT_EQ(replacement("rank.global.b1024.b32", "1, %r1"), "a replacement with other operands");
-  EXPECT_EQ(replacement("elemtype.global.b1024.b32", "12"), "accepted");
-  EXPECT_EQ(replacement("elemtype.global.b1024.b32", "13"),
+  EXPECT_EQ(replacement("elemtype.global.b1024.b32", "15"), "accepted");
+  EXPECT_EQ(replacement("elemtype.global.b1024.b32", "16"),
             "a value that tensor maps here do not have");
   EXPECT_EQ(replacement("swizzle_mode.global.b1024.b32", "%r1"),
             "a value that tensor maps here do not have");

@@ -96,10 +96,13 @@ std::optional<Stop> Warps::run_fragments(Slot& slot, Warp& warp) {
           break;
         if (is_released(warp)) return Stop::released;
         break;
-      case Step::quantum:
-        if (launch_.quantum().left() == 0) ++warp.quanta;  // otherwise it sleeps
-        warp.vain_turns = launch_.quantum().used() <= kStepsOfVainTurn ? warp.vain_turns + 1 : 0;
+      case Step::quantum: {
+        const bool sleeps = launch_.quantum().left() != 0;
+        if (!sleeps) ++warp.quanta;
+        const bool is_vain = sleeps && launch_.quantum().used() <= kStepsOfVainTurn;
+        warp.vain_turns = is_vain ? warp.vain_turns + 1 : 0;
         return Stop::quantum;
+      }
       case Step::paused: return Stop::paused;
       case Step::preempted:
         // Keeps the rest of the quantum.  Otherwise polling lanes would never use up a quantum if
