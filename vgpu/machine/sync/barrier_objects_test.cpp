@@ -194,8 +194,7 @@ TEST_F(Copies, OfOtherKindsAreRefusedByName) {
     }
     return "accepted";
   };
-  EXPECT_NE(message("cp.async.bulk.tensor.3d.im2col::w;").find("'.im2col::w'"),
-            std::string::npos);
+  EXPECT_NE(message("cp.async.bulk.tensor.3d.im2col::w;").find("'.im2col::w'"), std::string::npos);
   EXPECT_NE(message("cp.async.bulk.shared::cta.global.bulk_group [s], [%rd1], 16;")
                 .find("a bulk copy of this kind"),
             std::string::npos);

@@ -6,7 +6,7 @@
 // A run without an argument is right.  With one it has that defect:
 // clang-format off
 // arch: compute_100a
-// defect scores_not_waited_for: data-race; no tcgen05.fence::before_thread_sync follows the load (1) before its thread synchronises with that of (2)
+// defect scores_not_waited_for: data-race; nothing orders the threads of the load (1) and of (2)
 // defect weights_not_waited_for: deadlock; no thread of the launch can go on, whoever runs first: (1) 128 threads wait for the mbarrier objects[5], 8 bytes, which has 0 of 1 arrivals; (2) 64 threads wait at barrier 0, at which 64 of 192 threads have arrived
 // defect no_fence_after_scores: data-race; no tcgen05.fence::after_thread_sync comes between the synchronisation that tells of the product (1) and (2)
 // defect no_fence_before_weights: data-race; no tcgen05.fence::before_thread_sync follows the store (1) before its thread synchronises with that of (2)

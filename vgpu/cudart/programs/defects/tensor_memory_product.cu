@@ -8,7 +8,7 @@
 // arch: compute_100a
 // defect no_wait_for_tiles: data-race; no thread has waited for the phase of the mbarrier that counts the asynchronous copy (1) before (2)
 // defect stored_early: data-race; nothing orders the threads of the load (1) and of (2)
-// defect loads_not_waited_for: data-race; the load (1) is asynchronous, and no tcgen05.wait::ld of its warp comes between (1) and (2)
+// defect loads_not_waited_for: data-race; the load (1) is asynchronous, and no tcgen05.wait::ld of its warp comes between (1) and the synchronisation with the thread of (2)
 // clang-format on
 #include <cuda_fp16.h>
 

@@ -6,8 +6,12 @@
 // expect asked: clean
 // prints asked: 132 multiprocessors, 15 clusters of 8 blocks at once, launch: cudaSuccess
 // case older: | --device sm_80 | 0
-// expect older: clean
-// prints older: 108 multiprocessors, 12 clusters of 8 blocks at once, launch: cudaSuccess
+// expect older: note api-error attribute
+// expect older: note api-error launch
+// prints older: 108 multiprocessors, -1 clusters of 8 blocks at once, launch: cudaErrorNoKernelImageForDevice
+// case newer: | --device sm_100 | 0
+// expect newer: clean
+// prints newer: 148 multiprocessors, 34 clusters of 8 blocks at once, launch: cudaSuccess
 // case cooperative: | | 1
 // expect cooperative: clean
 // prints cooperative: 264 blocks, sum 264, cudaSuccess
@@ -58,7 +62,7 @@ int main(int, char** arguments) {
   cudaGetDeviceProperties(&properties, 0);
   if (kind == 0) {
     const size_t shared = properties.major == 9 ? 200 << 10 : 100 << 10;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);  //~ attribute
     cudaLaunchConfig_t config = {};
     config.gridDim = 8;
     config.blockDim = 128;
@@ -70,7 +74,7 @@ int main(int, char** arguments) {
     config.numAttrs = 1;
     int clusters = -1;
     cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
-    cudaError_t launch = cudaLaunchKernelEx(&config, kernel);
+    cudaError_t launch = cudaLaunchKernelEx(&config, kernel);  //~ launch
     if (launch == cudaSuccess) launch = cudaDeviceSynchronize();
     printf("%d multiprocessors, %d clusters of 8 blocks at once, launch: %s\n",
            properties.multiProcessorCount, clusters, cudaGetErrorName(launch));
