@@ -73,9 +73,10 @@ class TensorBench {
     Allocation* const own = add(data.size() * 4);
     for (std::uint32_t i = 0; i < blocks; ++i) {
       std::memcpy(words->data + i * image_words() * 4, images[i].words.data(), image_words() * 4);
+      if (shared[i].empty()) continue;
       std::memcpy(bytes->data + i * shared_bytes(), shared[i].data(), shared[i].size());
     }
-    std::memcpy(own->data, data.data(), data.size() * 4);
+    if (!data.empty()) std::memcpy(own->data, data.data(), data.size() * 4);
     Launch launch;
     launch.program = &program;
     launch.grid = launch.cluster = {blocks, 1, 1};
@@ -98,7 +99,7 @@ class TensorBench {
     for (std::uint32_t i = 0; i < blocks; ++i) {
       std::memcpy(images[i].words.data(), words->data + i * image_words() * 4, image_words() * 4);
     }
-    std::memcpy(data.data(), own->data, data.size() * 4);
+    if (!data.empty()) std::memcpy(data.data(), own->data, data.size() * 4);
   }
 
  private:
