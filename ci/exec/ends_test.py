@@ -147,7 +147,7 @@ class Ends(unittest.TestCase):
     def test_files_are_gone_after_the_next_command_if_both_processes_are_killed(self):
         with tempfile.TemporaryDirectory(dir=HERE) as name:
             environment = {**os.environ, "TMPDIR": name}
-            process = self.begin("./shared", "race-wait", env=environment)
+            process = self.begin("./shared", "race-wait", env=environment, preexec_fn=os.setpgrp)
             watches = child_of(process)
             process.send_signal(signal.SIGSTOP)
             os.kill(watches, signal.SIGKILL)
@@ -201,7 +201,9 @@ class LongRuns(unittest.TestCase):
         self.assertEqual(process.returncode, 128 + signal.SIGINT)
 
     def test_a_job_is_put_aside_and_taken_up_again(self):
-        process = subprocess.Popen([WARPCHECK, "exec", "--", "./shared", "job"], cwd=HERE,
+        # Whoever is stopped has a group of its own: if the group of the tests is orphaned, the kernel hangs it up
+        # when another of its processes ends in the meantime.
+        process = subprocess.Popen([WARPCHECK, "exec", "--", "./shared", "job"], cwd=HERE, preexec_fn=os.setpgrp,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(process.stdout.readline(), "ready\n")
         process.send_signal(signal.SIGTSTP)
