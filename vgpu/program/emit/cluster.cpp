@@ -194,6 +194,24 @@ bool clears_peer_bit(const Emission& e, const ptx::Instruction& in) {
          });
 }
 
+// What an address in shared memory says of its block.
+struct NamedBlock {
+  Ref is_own;  // a predicate: it is the executing block
+  Ref rank;    // in the cluster, of another block
+};
+
+NamedBlock block_of_address(Emission& e, const ptx::Instruction& in, const Ref& address) {
+  const Ref tag = calculate(e, in, Opcode::bfe_, Type::u32,
+                            {address, e.constants.word(kRankShift), e.constants.word(kRankBits)});
+  ptx::Modifiers equal;
+  equal.type = Type::u32;
+  equal.compare = ptx::Compare::eq;
+  const Ref is_own =
+      calculate(e, in, Opcode::setp_, equal, {tag, e.constants.word(0)}, Bank::predicate);
+  const Ref rank = calculate(e, in, Opcode::sub_, Type::u32, {tag, e.constants.word(1)});
+  return {is_own, rank};
+}
+
 // The same place in the even block of the pair.
 void emit_even_block(Emission& e, const ptx::Instruction& in, Instr& out) {
   e.program.uses_clusters = true;
@@ -202,18 +220,11 @@ void emit_even_block(Emission& e, const ptx::Instruction& in, Instr& out) {
   const Ref given = e.source(in, in.operands[mask_is_first ? 2 : 1], Type::b32);
   const Ref address =
       calculate(e, in, Opcode::and_, Type::b32, {given, e.constants.word(mask | kPeerBit)});
-  const Ref tag = calculate(e, in, Opcode::bfe_, Type::u32,
-                            {address, e.constants.word(kRankShift), e.constants.word(kRankBits)});
-  ptx::Modifiers equal;
-  equal.type = Type::u32;
-  equal.compare = ptx::Compare::eq;
-  const Ref is_own =
-      calculate(e, in, Opcode::setp_, equal, {tag, e.constants.word(0)}, Bank::predicate);
-  const Ref named = calculate(e, in, Opcode::sub_, Type::u32, {tag, e.constants.word(1)});
+  const NamedBlock named = block_of_address(e, in, address);
   ptx::Modifiers select;
   select.type = Type::b32;
-  const Ref rank =
-      calculate(e, in, Opcode::selp_, select, {cluster_rank(e, in), named, is_own}, Bank::word);
+  const Ref rank = calculate(e, in, Opcode::selp_, select,
+                             {cluster_rank(e, in), named.rank, named.is_own}, Bank::word);
   const Ref even = calculate(e, in, Opcode::and_, Type::b32, {rank, e.constants.word(~1u)});
   const Ref number = calculate(e, in, Opcode::add_, Type::u32, {even, e.constants.word(1)});
   push_compute(e, out, Opcode::bfi_, Type::b32, Type::none,
@@ -235,18 +246,11 @@ void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out) {
     narrow.source_type = Type::u64;
     address = calculate(e, in, Opcode::cvt_, narrow, {address}, Bank::word);
   }
-  const Ref tag = calculate(e, in, Opcode::bfe_, Type::u32,
-                            {address, e.constants.word(kRankShift), e.constants.word(kRankBits)});
-  ptx::Modifiers equal;
-  equal.type = Type::u32;
-  equal.compare = ptx::Compare::eq;
-  const Ref is_own =
-      calculate(e, in, Opcode::setp_, equal, {tag, e.constants.word(0)}, Bank::predicate);
-  const Ref rank = calculate(e, in, Opcode::sub_, Type::u32, {tag, e.constants.word(1)});
+  const NamedBlock named = block_of_address(e, in, address);
   const Ref own = cluster_rank(e, in);
   const Ref to = e.destination(in, in.operands[0]);
   push_compute(e, out, Opcode::selp_, Type::b32, Type::none,
-               {.d = to, .a = own, .b = rank, .c = is_own});
+               {.d = to, .a = own, .b = named.rank, .c = named.is_own});
 }
 
 // isspacep.shared tests for the executing block's shared memory, which has a second address if mapa
