@@ -26,8 +26,6 @@ constexpr std::int64_t kLargest32 = 2'147'483'647;
 constexpr std::int64_t kLargest64 = std::int64_t{1} << 40;
 // Of an array: more than any device has.
 constexpr std::int64_t kArrayBytesMax = std::int64_t{1} << 47;
-// Up to here 32-bit indices with a stride or a halo beside them do not wrap.
-constexpr std::int64_t kModest = 1'000'000'000;
 // Of two such numbers the product is modest.
 constexpr std::int64_t kSide = 30'000;
 
@@ -113,7 +111,7 @@ class Domains {
       return std::ranges::find(wide, name) != wide.end();
     };
     for (const Term& length : lengths_) {
-      if (!has_name(length, is_wide)) add(contract.conditions, at_most(length, kModest));
+      if (!has_name(length, is_wide)) add(contract.conditions, at_most(length, kModestNumber));
     }
     vgpu::symbolic::for_each_scalar(contract, [&](ParameterContract& one) {
       if (!is_wide(one.name) && one.range.low <= most)
@@ -149,8 +147,8 @@ class Domains {
     std::vector<KernelDomain> narrower;
     const auto narrow = [&](std::vector<Condition> added, std::int64_t most) {
       KernelDomain domain = widest;
-      if (most <= kModest) {
-        for (const Term& length : lengths_) add(added, at_most(length, kModest));
+      if (most <= kModestNumber) {
+        for (const Term& length : lengths_) add(added, at_most(length, kModestNumber));
       }
       for (const Condition& one : added) domain.contract.conditions.push_back(one);
       cap_scalars(domain.contract, most);
@@ -158,8 +156,9 @@ class Domains {
     };
     const std::vector<Condition> threads = threads_at_most(contract, kLargest32);
     if (!threads.empty()) narrow(threads, kLargest64);
-    const std::vector<Condition> few = threads_at_most(contract, kModest);
-    if (has_large_scalars(contract) || !few.empty() || !lengths_.empty()) narrow(few, kModest);
+    const std::vector<Condition> few = threads_at_most(contract, kModestNumber);
+    if (has_large_scalars(contract) || !few.empty() || !lengths_.empty())
+      narrow(few, kModestNumber);
     if (!lengths_.empty() && has_large_scalars(contract)) narrow(few, kSide);
     for (std::size_t i = narrower.size(); i-- > 0;) {
       narrower[i].narrowness = static_cast<unsigned>(i) + 1;
@@ -189,7 +188,7 @@ class Domains {
   static bool has_large_scalars(const KernelContract& contract) {
     bool has = false;
     vgpu::symbolic::for_each_parameter(contract, [&](const ParameterContract& one) {
-      has |= one.kind == ParameterContract::Kind::scalar && one.range.high > kModest;
+      has |= one.kind == ParameterContract::Kind::scalar && one.range.high > kModestNumber;
     });
     return has;
   }
@@ -343,9 +342,10 @@ std::vector<Expression> covering(const KernelDescription& kernel) {
   for (std::size_t i = 0; i < 3; ++i) {
     if (kernel.launch.grid[i] || static_cast<int>(i) >= kernel.launch.grid_dims) continue;
     conditions.emplace_back(
-        largest.empty() ? fmt::format("gridDim.{0} * blockDim.{0} <= {1}", kAxisNames[i], kModest)
-                        : fmt::format("gridDim.{0} == 1 || (gridDim.{0} - 1) * blockDim.{0} < {1}",
-                                      kAxisNames[i], largest));
+        largest.empty()
+            ? fmt::format("gridDim.{0} * blockDim.{0} <= {1}", kAxisNames[i], kModestNumber)
+            : fmt::format("gridDim.{0} == 1 || (gridDim.{0} - 1) * blockDim.{0} < {1}",
+                          kAxisNames[i], largest));
   }
   return conditions;
 }

@@ -2,6 +2,7 @@
 // domains in which `kernel --prove` tries to prove it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "vgpu/symbolic/prove_kernel.hpp"
 
 namespace warpcheck {
+
+// Up to here 32-bit indices with a stride or a halo beside them do not wrap.
+inline constexpr std::int64_t kModestNumber = 1'000'000'000;
 
 struct KernelDomain {
   vgpu::symbolic::KernelContract contract;

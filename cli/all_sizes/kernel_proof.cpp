@@ -22,7 +22,6 @@ using vgpu::symbolic::Suspect;
 constexpr std::uint64_t kUnitsOfDomains = 40'000'000;
 // Of a statement about larger numbers than the proof's, or of a limit.
 constexpr std::uint64_t kUnitsBeyond = 12'000'000;
-constexpr std::int64_t kUsualNumbers = 1'000'000'000;  // as in kernel_contract.cpp
 
 // Integers may be as large as the proof says, beyond those of the trials.
 KernelDescription widened(const AssumedKernel& kernel) {
@@ -145,7 +144,7 @@ class KernelProver {
     const bool is_whole = known.proof.answer == Answer::proved && proved_narrowness_ == 0;
     if (large.empty() || is_whole) return std::nullopt;
     std::string obstacle;
-    const KernelDomain domain = domain_beyond(kernel_, function_, large, kUsualNumbers, obstacle);
+    const KernelDomain domain = domain_beyond(kernel_, function_, large, kModestNumber, obstacle);
     KernelOfAllSizes one = asked(domain, kUnitsBeyond);
     if (one.proof.answer == Answer::suspected) {
       KernelDescription wide = widened(kernel_);
@@ -169,7 +168,7 @@ class KernelProver {
     const KernelPair& pair = kept_pair(std::move(wide));
     LimitSearch search(module_, pair, settings_, limits_.on_question);
     std::vector<std::string> names;
-    std::int64_t most = kUsualNumbers;
+    std::int64_t most = kModestNumber;
     for_each_parameter(known.fitted.contract, [&](const auto& one) {
       if (one.kind != vgpu::symbolic::ParameterContract::Kind::scalar) return;
       if (one.range.low < one.range.high) names.push_back(one.name);

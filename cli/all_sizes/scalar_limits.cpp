@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/all_sizes/kernel_contract.hpp"
 #include "vgpu/ptx/demangle.hpp"
 
 namespace warpcheck {
@@ -24,12 +25,7 @@ using vgpu::symbolic::Term;
 constexpr std::uint64_t kUnitsOfStatement = 6'000'000;
 constexpr std::uint64_t kUnitsOfInteger = 24'000'000;
 constexpr int kRounds = 6;  // in which a smaller value that fails is looked for
-constexpr std::int64_t kMostOfOthers = 1'000'000'000;
 constexpr std::int64_t kMost64 = std::int64_t{1} << 40;
-
-const KernelInput& kernel_input(const Case& a_case) {
-  return *static_cast<const KernelInput*>(a_case.input.get());
-}
 
 Range* range_named(KernelContract& contract, const std::string& name) {
   Range* found = nullptr;
@@ -80,13 +76,13 @@ void LimitSearch::try_to_fail(const Suspect& suspect, Search& search) {
     const auto known = tried.back().scalars.find(other.name);
     if (other.name == search.scalar || known == tried.back().scalars.end()) continue;
     if (tried.size() == 1) tried.push_back(suspect);
-    tried.back().scalars[other.name] = std::min(other.range.high, kMostOfOthers);
+    tried.back().scalars[other.name] = std::min(other.range.high, kModestNumber);
   }
   for (const Suspect& one : tried) {
     const auto failure = runs_.failing(one);
     if (!failure) continue;
     Case smallest = runs_.smallest(*failure, search.index);
-    const std::int64_t value = kernel_input(smallest).integers[search.index];
+    const std::int64_t value = kernel_input_of(smallest).integers[search.index];
     if (search.failure && value >= search.fails_at) continue;
     search.failure = std::move(smallest);
     search.fails_at = value;
@@ -257,7 +253,7 @@ std::vector<ScalarLimit> limits_of(const KernelOfAllSizes& kernel, const OnQuest
   for_each_scalar(contract, [&](ParameterContract& one) {
     if (one.range.low == one.range.high) return;
     limits.push_back({.scalar = one.name, .reason = why});
-    one.range.high = std::min(one.range.high, kMostOfOthers);
+    one.range.high = std::min(one.range.high, kModestNumber);
   });
   if (!description) return limits;
   const KernelPair& pair = kept_pair(*std::move(description));

@@ -26,10 +26,6 @@ constexpr std::int64_t kJustBeyond[] = {(std::int64_t{1} << 31) + (1 << 20),
 // A condition like `n % 64 == 0` leaves out so many values in a row, at most.
 constexpr std::int64_t kStepsToDomain = 256;
 
-const KernelInput& input_of(const Case& a_case) {
-  return *static_cast<const KernelInput*>(a_case.input.get());
-}
-
 // What a proof is about: sparse runs say nothing of results, of steps or of unwritten values.
 bool is_refutation(const vgpu::Finding& finding) {
   using Kind = vgpu::FindingKind;
@@ -183,15 +179,15 @@ std::optional<Case> SuspectRuns::failing(const Suspect& suspect) {
 Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar) {
   const KernelDescription& kernel = pair_.kernel();
   Case best = failing_case;
-  if (!input_of(best).blocks) return best;
+  if (!kernel_input_of(best).blocks) return best;
   std::int64_t passes = kernel.scalars[scalar].range.low - 1;
-  while (input_of(best).integers[scalar] - passes > 1) {
-    const std::int64_t high = input_of(best).integers[scalar];
+  while (kernel_input_of(best).integers[scalar] - passes > 1) {
+    const std::int64_t high = kernel_input_of(best).integers[scalar];
     const std::int64_t middle = passes + (high - passes) / 2;
     std::optional<Case> found;
     std::int64_t tried = middle;
     for (; tried < high && tried < middle + kStepsToDomain && !found; ++tried) {
-      KernelInput input = input_of(best);
+      KernelInput input = kernel_input_of(best);
       input.integers[scalar] = tried;
       shrink_grid(kernel, input);
       if (!fit(kernel, input)) continue;
@@ -212,13 +208,13 @@ Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar) {
 Case SuspectRuns::smallest_grid(const Case& failing_case, std::uint32_t Dim3::*axis) {
   Case best = failing_case;
   std::uint32_t passes = 0;
-  while (input_of(best).launch.grid.*axis - passes > 1) {
-    const std::uint32_t high = input_of(best).launch.grid.*axis;
-    KernelInput input = input_of(best);
+  while (kernel_input_of(best).launch.grid.*axis - passes > 1) {
+    const std::uint32_t high = kernel_input_of(best).launch.grid.*axis;
+    KernelInput input = kernel_input_of(best);
     input.launch.grid.*axis = passes + (high - passes) / 2;
     const std::uint32_t tried = input.launch.grid.*axis;
     if (auto found = failing_sparsely(input, *input.blocks);
-        found && input_of(*found).launch.grid.*axis == tried) {
+        found && kernel_input_of(*found).launch.grid.*axis == tried) {
       best = *std::move(found);
     } else {
       passes = tried;
@@ -230,7 +226,7 @@ Case SuspectRuns::smallest_grid(const Case& failing_case, std::uint32_t Dim3::*a
 Case SuspectRuns::smallest(const Case& failing_case) {
   const KernelDescription& kernel = pair_.kernel();
   Case best = failing_case;
-  if (!input_of(best).blocks) return best;
+  if (!kernel_input_of(best).blocks) return best;
   for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
     if (is_integer(kernel.scalars[i].element)) best = smallest(best, i);
   }

@@ -13,6 +13,11 @@
 
 namespace warpcheck {
 
+// The input of a case of such a kernel.
+[[nodiscard]] inline const KernelInput& kernel_input_of(const Case& a_case) {
+  return *static_cast<const KernelInput*>(a_case.input.get());
+}
+
 class SuspectRuns {
  public:
   // pair: outlives the cases.  settings: each is tried; sparse runs take the first one of the build
