@@ -13,6 +13,12 @@ namespace {
 
 constexpr std::size_t kStringBytesMax = 1 << 20;
 
+// Returns whether a generic address is in the block's shared memory.
+bool is_own_shared(const Slot& slot, std::uint64_t address) {
+  const std::uint64_t offset = address - kSharedWindow;
+  return offset < kWindowBytes || offset - window_of_rank(slot.cluster_rank) < kWindowBytes;
+}
+
 }  // namespace
 
 // Copies bytes from a generic address as far as memory exists.  Returns how many were copied.
@@ -28,10 +34,11 @@ std::size_t Printing::read_bytes(const RunningFragment& run, unsigned lane, std:
       to[done++] = target.allocation->data[offset / 4 * (4 * kWarpLanes) + lane * 4 + offset % 4];
       continue;
     }
-    const bool in_shared = at - kSharedWindow < kWindowBytes;
+    const bool in_shared = is_own_shared(run.slot, at);
     const Allocation* const memory = in_shared ? run.slot.shared : launch_.memory().object_at(at);
-    const std::uint64_t offset =
-        at - (in_shared || memory == nullptr ? kSharedWindow : memory->address);
+    const std::uint64_t offset = in_shared           ? at % kWindowBytes
+                                 : memory == nullptr ? at
+                                                     : at - memory->address;
     if (memory == nullptr || offset >= memory->bytes) break;
     const std::size_t count = std::min<std::uint64_t>(to.size() - done, memory->bytes - offset);
     std::memcpy(to.data() + done, memory->data + offset, count);

@@ -55,6 +55,9 @@ struct Layout {
   // Index into Program::shared_symbols; all extern arrays share one symbol.
   std::map<const ptx::Variable*, std::uint32_t> shared_symbol;
   std::uint64_t variadic_bytes = 0;  // of the largest list of variadic arguments
+  // Addresses of shared memory contain the rank of their block (shared_windows.hpp); false: nothing
+  // in the program can find another block's memory.
+  bool has_ranks = false;
 
   std::uint32_t number_of(const Signature& signature) {
     return signatures.try_emplace(signature, signatures.size()).first->second;

@@ -29,10 +29,6 @@
 
 namespace warpcheck::vgpu {
 
-// Of an address of shared memory in the cluster, the bits that hold the rank of the block plus 1
-// (vgpu/machine/memory/memory.hpp).
-inline constexpr std::uint32_t kRankShift = 24, kRankBits = 8;
-
 using Operands = ByOperand<Ref>;
 
 // The rows of a compute instruction, by name.
@@ -269,7 +265,7 @@ struct Program {
   Dim3 cluster{0, 0, 0};
   bool explicit_cluster = false;      // .explicitcluster: the kernel is made for clusters
   bool uses_reserved_shared = false;  // %reserved_smem_offset_1, used by cooperative groups
-  // blocks may access each other's shared memory, or synchronise
+  // Blocks may access each other's shared memory, or synchronise.
   bool uses_clusters = false;
   bool has_grid_workspace = false;  // %envreg1 and %envreg2, used by grid barriers
   // Set by link(): threads can be ordered by something other than whole-block barriers (fences,

@@ -226,7 +226,7 @@ void DeviceGrids::check_arguments(const DeviceCall& call, const Grid& grid) {
     for (std::uint32_t at = 0; at + 8 <= parameter.bytes; at += 8) {
       std::uint64_t value = 0;
       std::memcpy(&value, grid.parameters.data() + parameter.offset + at, sizeof value);
-      const bool is_shared = is_in(value, vgpu::kSharedWindow);
+      const bool is_shared = value - vgpu::kSharedWindow < vgpu::kReservedSharedOffset;
       if (!is_shared && !is_in(value, vgpu::kLocalWindow)) continue;
       vgpu::Finding finding;
       finding.kind = vgpu::FindingKind::out_of_bounds;

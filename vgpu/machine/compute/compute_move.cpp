@@ -119,7 +119,8 @@ constexpr Wide start_of_window(Space space) {
 // cvta: adds the start of the space's window, or takes it off again.
 struct AddWindow {
   explicit AddWindow(const Instr& instr) {
-    const Wide window = start_of_window(instr.modifiers.space);
+    const Wide cluster = instr.modifiers.cluster ? kClusterOffset : 0;
+    const Wide window = start_of_window(instr.modifiers.space) + cluster;
     offset = instr.modifiers.to ? Wide{0} - window : window;
   }
   Wide operator()(Wide address) const { return address + offset; }
@@ -156,7 +157,7 @@ Range window_of(Space space) {
 void isspacep(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const Wide* a = row<Wide>(banks, instr[ComputeOperand::a]);
   Range window = window_of(instr.modifiers.space);
-  if (instr.modifiers.cluster) window.end = kSharedWindow + kSharedWindows * kWindowBytes;
+  if (instr.modifiers.cluster) window.end = kSharedWindow + kReservedSharedOffset;
   Word bits = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     bits |= Word{a[lane] >= window.begin && a[lane] < window.end} << lane;

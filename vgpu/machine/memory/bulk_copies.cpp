@@ -126,11 +126,12 @@ void BulkCopies::name_target(RunningFragment& run, const Instr& instr, unsigned 
     if (place == BulkOperand::object && instr.modifiers.cta_group == 2) {
       // The signal goes to that block of the target's pair whose number is as even or odd as that
       // of the block in which the operand lies (PTX ISA 9.0, 9.7.9.27.1.2).
-      const std::uint64_t tag = given / kWindowBytes % (2 * kSharedWindows);
-      const std::uint64_t of_object = tag == 0 ? run.slot.cluster_rank : tag - 1;
+      const std::uint64_t offset = given % kSharedWindow;
+      const std::uint32_t of_object =
+          offset < kWindowBytes ? run.slot.cluster_rank : rank_of_window(offset);
       in_block = (in_block & ~std::uint64_t{1}) | (of_object & 1);
     }
-    const std::uint64_t address = given % kWindowBytes + kWindowBytes * (in_block + 1);
+    const std::uint64_t address = given % kWindowBytes + window_of_rank(in_block);
     std::memcpy(row_of(run.banks, to_one[place]) + lane * sizeof address, &address, sizeof address);
   }
 }

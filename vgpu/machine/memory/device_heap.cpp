@@ -43,7 +43,7 @@ void DeviceHeap::free(const RunningFragment& run, unsigned lane, std::uint64_t a
       nearest != nullptr && nearest->on_heap() && nearest->live && nearest->address == address;
   if (!is_valid) {
     InvalidFree invalid{place, address, ptx::Space::global, nearest};
-    if (address - kSharedWindow < kWindowBytes) invalid.space = ptx::Space::shared;
+    if (address - kSharedWindow < kReservedSharedOffset) invalid.space = ptx::Space::shared;
     if (address - kLocalWindow < kWindowBytes) invalid.space = ptx::Space::local;
     launch_.notify([&](Observer& observer) { observer.on_invalid_free(invalid); });
     return;

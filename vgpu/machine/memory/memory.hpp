@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "vgpu/program/dim3.hpp"
+#include "vgpu/program/shared_windows.hpp"
 #include "vgpu/program/symbol.hpp"
 #include "vgpu/program/warp_rows.hpp"
 #include "vgpu/ptx/vocabulary.hpp"
@@ -34,15 +35,6 @@ inline constexpr std::uint64_t kLocalWindow = 0x0c00'0000'0000;
 inline constexpr std::uint64_t kParamWindow = 0x0900'0000'0000;  // + offset in the parameters
 inline constexpr std::uint64_t kHeapBase = 0x0b00'0000'0000;     // of device-side malloc()
 inline constexpr std::uint64_t kHeapEnd = kLocalWindow;
-inline constexpr std::uint64_t kWindowBytes = 1u << 24;
-// Shared memory of the blocks of a cluster (.shared::cluster): offset + kWindowBytes * (rank + 1),
-// as a generic or as a shared address.  Offsets below kWindowBytes belong to the executing block.
-inline constexpr std::uint32_t kClusterBlocksMax = 16;
-inline constexpr std::uint64_t kSharedWindows = kClusterBlocksMax + 1;
-// Reserved shared memory, which does not belong to the program (cooperative groups at compute
-// capability 8.0: 288 bytes), has a window after those, so an overrun does not reach it.
-inline constexpr std::uint64_t kReservedSharedOffset = kSharedWindows * kWindowBytes;
-inline constexpr std::uint32_t kReservedSharedBytes = 512;
 
 // Memory that host and device share at one address: far from the host's own mappings, and in a
 // range that AddressSanitizer leaves to programs.  To observe the host's accesses, the pages at

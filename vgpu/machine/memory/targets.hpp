@@ -39,9 +39,13 @@ class Targets {
   [[nodiscard]] bool find_again(const RunningFragment& run, ptx::Space space, std::uint64_t address,
                                 Target& target) const {
     const bool generic = space == ptx::Space::generic;
-    const std::uint64_t window = generic ? kSharedWindow : 0;
-    if (space == ptx::Space::shared || (generic && address - window < kWindowBytes)) {
-      if (address - window >= kWindowBytes || run.slot.shared == nullptr) return false;
+    std::uint64_t window = generic ? kSharedWindow : 0;
+    if (space == ptx::Space::shared || (generic && address - window < kReservedSharedOffset)) {
+      if (address - window >= kWindowBytes) {
+        window += window_of_rank(run.slot.cluster_rank);
+        if (address - window >= kWindowBytes || !launch_.program().uses_clusters) return false;
+      }
+      if (run.slot.shared == nullptr) return false;
       target = {run.slot.shared, ptx::Space::shared, window, run.slot.shared->limit(), 0};
       return true;
     }

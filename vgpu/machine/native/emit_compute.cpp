@@ -188,6 +188,7 @@ bool ComputeEmitter::move(const Instr& instr) {
   const bool converts = instr.opcode == Opcode::cvta_;
   if (m.vector != 1) return !converts && move_parts(instr);
   if (converts && m.type != Type::u64) return false;
+  if (converts && m.cluster) return false;
   const bool is_shared = converts && m.space == ptx::Space::shared;
   if (converts && !is_shared && m.space != ptx::Space::global && m.space != ptx::Space::constant) {
     return false;

@@ -60,26 +60,28 @@ std::uint32_t Clusters::special(const Slot& slot, ptx::SpecialRegister special) 
 Target Clusters::target(const RunningFragment& run, std::uint64_t address,
                         const Target& own) const {
   const std::uint64_t window = address >= kSharedWindow ? kSharedWindow : 0;
-  const std::uint64_t tag = (address - window) / kWindowBytes;
-  if (!launch_.program().uses_clusters || tag == 0 || tag > kSharedWindows) return own;
-  Target target{nullptr, ptx::Space::shared, window + tag * kWindowBytes, 0};
-  if (tag == kSharedWindows) {
+  const std::uint64_t offset = address - window;
+  const bool is_of_cluster =
+      kClusterOffset <= offset && offset < kReservedSharedOffset + kWindowBytes;
+  if (!launch_.program().uses_clusters || !is_of_cluster) return own;
+  Target target{nullptr, ptx::Space::shared, address - address % kWindowBytes, 0};
+  if (offset >= kReservedSharedOffset) {
     if (!launch_.program().uses_reserved_shared) return own;
     target.allocation = run.slot.reserved_shared;
     target.limit = kReservedSharedBytes;
     return target;
   }
-  const auto rank = static_cast<std::uint32_t>(tag - 1);
+  const std::uint32_t rank = rank_of_window(offset);
   if (rank >= launch_.request().cluster.count()) return target;
   const Slot* const slot = launch_.slot_of(block_of_rank(run.slot.cluster, rank));
   if (slot == nullptr) return target;
   target.allocation = slot->shared;
-  target.limit = slot->shared->bytes;
+  target.limit = slot->shared->limit();
   return target;
 }
 
 void Clusters::explain(const RunningFragment& run, const Target& target, Fault& fault) const {
-  const auto rank = static_cast<std::uint32_t>(target.base % kSharedWindow / kWindowBytes) - 1;
+  const std::uint32_t rank = rank_of_window(target.base % kSharedWindow);
   const bool exists = rank < launch_.request().cluster.count();
   fault.kind = exists ? Fault::Kind::block_exited : Fault::Kind::no_such_block;
   fault.block = exists ? block_of_rank(run.slot.cluster, rank) : rank;

@@ -74,6 +74,43 @@ TEST_F(Clusters, AddressesHoldTheRank) {
   EXPECT_EQ(seen_.cluster_barriers.back().phase, 1u);
 }
 
+TEST_F(Clusters, ProgramsClearAndFlipBitsOfTheRank) {
+  compile(std::string(kPerBlock) +
+              "mov.u32 %r5, s; mov.u32 %r8, %cluster_ctarank; st.shared.u32 [%r5], %r8;\n"
+              "and.b32 %r6, %r5, 0xfeffffff; xor.b32 %r7, %r5, 0x1000000; shr.u32 %r9, %r5, 24;\n"
+              "cvt.u64.u32 %rd6, %r5; cvta.shared.u64 %rd6, %rd6; xor.b64 %rd7, %rd6, 0x1000000;\n"
+              "barrier.cluster.arrive; barrier.cluster.wait; ld.shared::cluster.u32 %r10, [%r5];\n"
+              "ld.shared::cluster.u32 %r11, [%r6]; ld.shared::cluster.u32 %r12, [%r7];\n"
+              "ld.u32 %r13, [%rd6]; ld.u32 %r14, [%rd7]; ld.shared.u32 %r15, [s];\n"
+              "ld.shared::cluster.u32 %r16, [s];\n"
+              "barrier.cluster.arrive; barrier.cluster.wait;\n"
+              "st.global.v4.u32 [%rd4], {%r9,%r10,%r11,%r12};\n"
+              "st.global.v4.u32 [%rd4+16], {%r13,%r14,%r15,%r16};",
+          kShared);
+  cluster_ = {4, 1, 1};
+  EXPECT_EQ(run({4, 1, 1}, {1, 1, 1}).end, Outcome::End::completed);
+  EXPECT_TRUE(seen_.faults.empty());
+  const std::vector<std::uint32_t> out = ints(4 * 16);
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const auto row = out.begin() + 16 * rank;
+    const std::uint32_t even = rank & ~1u, other = rank ^ 1;
+    EXPECT_EQ(std::vector<std::uint32_t>(row, row + 8),
+              (std::vector<std::uint32_t>{rank, rank, even, other, rank, other, rank, rank}));
+  }
+}
+
+TEST_F(Clusters, AnotherBlocksAddressIsNoneOfTheOwnMemory) {
+  compile(
+      "mov.u32 %r5, s; xor.b32 %r6, %r5, 0x1000000; ld.shared.u32 %r7, [%r6];\n"
+      "barrier.cluster.arrive; barrier.cluster.wait;",
+      kShared);
+  cluster_ = {2, 1, 1};
+  run({2, 1, 1}, {1, 1, 1});
+  ASSERT_EQ(seen_.faults.size(), 2u);
+  EXPECT_EQ(seen_.faults[0].kind, Fault::Kind::out_of_bounds);
+  EXPECT_EQ(seen_.faults[1].kind, Fault::Kind::out_of_bounds);
+}
+
 TEST_F(Clusters, AreResidentTogether) {
   // Each block waits for the next one of its cluster, although only one block can be resident.
   limits_.resident_blocks = 1;

@@ -49,8 +49,7 @@ TensorMemory::Read TensorMemory::read_shared(const Operation& op, std::uint32_t 
                                              std::uint32_t offset) {
   const unsigned lane = op.lane();
   const bool is_own = rank == op.run.slot.cluster_rank;
-  const std::uint64_t address =
-      offset % kWindowBytes + (is_own ? 0 : kWindowBytes * (std::uint64_t{rank} + 1));
+  const std::uint64_t address = offset % kWindowBytes + (is_own ? 0 : window_of_rank(rank));
   std::memcpy(row_of(op.run.banks, op.tensor.wide) + lane * sizeof address, &address,
               sizeof address);
   constexpr std::uint8_t kWords = 4;

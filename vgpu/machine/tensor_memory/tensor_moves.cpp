@@ -219,7 +219,7 @@ Step TensorMemory::commit(const Operation& op) {
   const std::uint64_t place = lane_value(op.run, op.tensor.address, lane) % kWindowBytes;
   for (std::uint32_t ranks = op.word(op.tensor.blocks) & 0xffff; ranks != 0; ranks &= ranks - 1) {
     const auto rank = static_cast<std::uint64_t>(std::countr_zero(ranks));
-    const std::uint64_t address = place + kWindowBytes * (rank + 1);
+    const std::uint64_t address = place + window_of_rank(rank);
     std::memcpy(row_of(op.run.banks, op.tensor.wide) + lane * sizeof address, &address,
                 sizeof address);
     arrive(op, op.tensor.wide);

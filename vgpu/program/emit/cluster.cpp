@@ -1,14 +1,12 @@
 // Thread block clusters and asynchronous bulk copies.  PTX ISA 9.0, 9.7.9.22
 // (mapa), 9.7.9.23 (getctarank), 9.7.9.25 (cp.async.bulk), 9.7.13.3 (barrier.cluster), and st.async
 // and red.async of 9.7.9.12 and 9.7.13.8.
-//
-// An address of shared memory in the cluster contains the rank of its block plus 1 above the offset
-// (memory.hpp); 0 means the executing block, so addresses of a block's own variables have this form
-// too.
+// Addresses of shared memory in the cluster: shared_windows.hpp.
 #include <algorithm>
 
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/program/emit/steps.hpp"
+#include "vgpu/program/shared_windows.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -21,20 +19,6 @@ using ptx::Order;
 using ptx::Space;
 using ptx::Type;
 
-namespace {
-
-Ref cluster_rank(Emission& e, const ptx::Instruction& in) {
-  Instr out = e.begin(in);
-  out.kind = InstrKind::special;
-  out.special = ptx::SpecialRegister::cluster_ctarank;
-  out.guard = {};
-  out[ScalarOperand::result] = e.frame.temporary(Bank::word);
-  e.push(out);
-  return out[ScalarOperand::result];
-}
-
-}  // namespace
-
 void emit_cluster_barrier(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
   const bool arrives = m.arrive && (m.order == Order::weak || m.order == Order::release ||
@@ -44,7 +28,6 @@ void emit_cluster_barrier(Emission& e, const ptx::Instruction& in, Instr& out) {
     e.refuse(in, "a barrier of this kind");
   }
   out.kind = InstrKind::cluster_barrier;
-  e.program.uses_clusters = true;
   e.push(out);
 }
 
@@ -68,16 +51,16 @@ void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out) {
   }
   if (in.operands.size() < operands) e.refuse(in, "an operand is missing");
   out.kind = InstrKind::bulk_copy;
-  out[BulkOperand::target] = address_row(e, in, in.operands[0]);
-  out[BulkOperand::source] = address_row(e, in, in.operands[1]);
+  const Place there{m.space, m.cluster};
+  out[BulkOperand::target] = address_row(e, in, in.operands[0], there);
+  out[BulkOperand::source] = address_row(e, in, in.operands[1], {m.source_space});
   out[BulkOperand::bytes] = e.source(in, in.operands[2], Type::u32);
-  if (to_shared) out[BulkOperand::object] = address_row(e, in, in.operands[3]);
+  if (to_shared) out[BulkOperand::object] = address_row(e, in, in.operands[3], there);
   if (m.multicast) out[BulkOperand::blocks] = e.source(in, in.operands[4], Type::b16);
   out[BulkOperand::rows] = e.frame.temporary(Bank::word);
   for (int more = 0; more < 3; ++more) e.frame.temporary(Bank::word);
   out.address_rows = e.frame.temporary(Bank::wide).offset;
   e.frame.temporary(Bank::wide);
-  e.program.uses_clusters |= m.cluster;
   e.push(out);
 }
 
@@ -92,26 +75,11 @@ void emit_bulk_zeros(Emission& e, const ptx::Instruction& in, Instr& out) {
     e.refuse(in, "a bulk store of another value than 0");
   }
   out.kind = InstrKind::bulk_copy;
-  out[BulkOperand::target] = address_row(e, in, in.operands[0]);
+  out[BulkOperand::target] = address_row(e, in, in.operands[0], {m.space});
   out[BulkOperand::bytes] = e.source(in, in.operands[1], Type::b64);
   out[BulkOperand::source] = e.constants.wide(0);  // the value
   e.push(out);
 }
-
-namespace {
-
-// Returns an operand's address in .shared::cluster; without a state space it is a generic one.
-Ref cluster_address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand) {
-  const Ref row = address_row(e, in, operand);
-  if (in.modifiers.space == Space::shared) return row;
-  ptx::Modifiers to_shared;
-  to_shared.type = Type::u64;
-  to_shared.space = Space::shared;
-  to_shared.to = true;
-  return calculate(e, in, Opcode::cvta_, to_shared, {row}, Bank::wide);
-}
-
-}  // namespace
 
 // st.async and red.async: a store or a reduction, and then its bytes at an mbarrier.
 void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out) {
@@ -131,7 +99,7 @@ void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out) {
   const std::vector<ptx::Operand>& parts = value.kind == Kind::vector ? value.parts : single;
   if (parts.size() != m.vector || m.vector > 4) e.refuse(in, "a vector of another length");
   out.kind = InstrKind::async_store;
-  out[AsyncStoreOperand::address] = cluster_address_row(e, in, in.operands[0]);
+  out[AsyncStoreOperand::address] = cluster_address_row(e, in, in.operands[0], m.space);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Ref row = e.source(in, parts[i], m.type);
     if (is_reduction) {
@@ -140,11 +108,10 @@ void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out) {
       out[MemoryOperand::value + i] = row;
     }
   }
-  out[AsyncStoreOperand::object] = cluster_address_row(e, in, in.operands[2]);
+  out[AsyncStoreOperand::object] = cluster_address_row(e, in, in.operands[2], m.space);
   out.modifiers.space = Space::shared;
   out.elements = m.vector;
   out.modifiers.vector = 1;
-  e.program.uses_clusters = true;
   e.push(out);
 }
 
@@ -153,83 +120,15 @@ void emit_mapping(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
   const bool is_wide = m.type == Type::u64;
   if (!is_wide && m.type != Type::u32) e.refuse(in, "an address of this type");
-  e.program.uses_clusters = true;
   const Ref address = e.source(in, in.operands[1], m.type);
-  const Ref rank = e.source(in, in.operands[2], Type::u32);
-  const Ref number = calculate(e, in, Opcode::add_, Type::u32, {rank, e.constants.word(1)});
+  Ref window = e.source(in, in.operands[2], Type::u32);
+  if (is_wide) {
+    const Ref first = e.constants.word(kClusterOffset >> kRankShift);
+    window = widened(e, in, calculate(e, in, Opcode::add_, Type::u32, {window, first}));
+  }
   push_compute(e, out, Opcode::bfi_, is_wide ? Type::b64 : Type::b32, Type::none,
                {.d = e.destination(in, in.operands[0]),
-                .a = is_wide ? widened(e, in, number) : number,
-                .b = address,
-                .c = e.constants.word(kRankShift),
-                .f = e.constants.word(kRankBits)});
-}
-
-namespace {
-
-constexpr std::uint32_t kPeerBit = 1u << 24;
-
-// Compilers also clear bits that they know to be 0, because the address is aligned.
-bool is_mask_of_peer(const ptx::Operand& operand) {
-  constexpr std::uint32_t kOfAlignment = 0x3ff;
-  const auto mask = static_cast<std::uint32_t>(operand.bits);
-  return operand.kind == Kind::immediate && (mask | kOfAlignment) == ~kPeerBit;
-}
-
-}  // namespace
-
-// On a device an address of shared memory has the rank of its block in bits 24 and up, and programs
-// with pairs of blocks clear bit 24 of an address, so that it leads to the even block of the pair.
-// No instruction of the ISA does that; it is recognised by its constant, in modules with such
-// pairs.
-bool clears_peer_bit(const Emission& e, const ptx::Instruction& in) {
-  if (in.opcode != Opcode::and_ || in.modifiers.type != Type::b32 || in.operands.size() != 3) {
-    return false;
-  }
-  return std::ranges::any_of(in.operands, is_mask_of_peer) &&
-         std::ranges::any_of(e.layout.instances, [](const Instance& instance) {
-           return std::ranges::any_of(instance.function->body, [](const ptx::Instruction& other) {
-             return other.text.find("cta_group::2") != std::string_view::npos;
-           });
-         });
-}
-
-// What an address in shared memory says of its block.
-struct NamedBlock {
-  Ref is_own;  // a predicate: it is the executing block
-  Ref rank;    // in the cluster, of another block
-};
-
-NamedBlock block_of_address(Emission& e, const ptx::Instruction& in, const Ref& address) {
-  const Ref tag = calculate(e, in, Opcode::bfe_, Type::u32,
-                            {address, e.constants.word(kRankShift), e.constants.word(kRankBits)});
-  ptx::Modifiers equal;
-  equal.type = Type::u32;
-  equal.compare = ptx::Compare::eq;
-  const Ref is_own =
-      calculate(e, in, Opcode::setp_, equal, {tag, e.constants.word(0)}, Bank::predicate);
-  const Ref rank = calculate(e, in, Opcode::sub_, Type::u32, {tag, e.constants.word(1)});
-  return {is_own, rank};
-}
-
-// The same place in the even block of the pair.
-void emit_even_block(Emission& e, const ptx::Instruction& in, Instr& out) {
-  e.program.uses_clusters = true;
-  const bool mask_is_first = is_mask_of_peer(in.operands[1]);
-  const auto mask = static_cast<std::uint32_t>(in.operands[mask_is_first ? 1 : 2].bits);
-  const Ref given = e.source(in, in.operands[mask_is_first ? 2 : 1], Type::b32);
-  const Ref address =
-      calculate(e, in, Opcode::and_, Type::b32, {given, e.constants.word(mask | kPeerBit)});
-  const NamedBlock named = block_of_address(e, in, address);
-  ptx::Modifiers select;
-  select.type = Type::b32;
-  const Ref rank = calculate(e, in, Opcode::selp_, select,
-                             {cluster_rank(e, in), named.rank, named.is_own}, Bank::word);
-  const Ref even = calculate(e, in, Opcode::and_, Type::b32, {rank, e.constants.word(~1u)});
-  const Ref number = calculate(e, in, Opcode::add_, Type::u32, {even, e.constants.word(1)});
-  push_compute(e, out, Opcode::bfi_, Type::b32, Type::none,
-               {.d = e.destination(in, in.operands[0]),
-                .a = number,
+                .a = window,
                 .b = address,
                 .c = e.constants.word(kRankShift),
                 .f = e.constants.word(kRankBits)});
@@ -244,37 +143,29 @@ void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out) {
     ptx::Modifiers narrow;
     narrow.type = Type::u32;
     narrow.source_type = Type::u64;
-    address = calculate(e, in, Opcode::cvt_, narrow, {address}, Bank::word);
+    const Ref in_cluster = to_shared(e, in, address, true);
+    address = calculate(e, in, Opcode::cvt_, narrow, {in_cluster}, Bank::word);
   }
-  const NamedBlock named = block_of_address(e, in, address);
-  const Ref own = cluster_rank(e, in);
-  const Ref to = e.destination(in, in.operands[0]);
-  push_compute(e, out, Opcode::selp_, Type::b32, Type::none,
-               {.d = to, .a = own, .b = named.rank, .c = named.is_own});
+  push_compute(
+      e, out, Opcode::shr_, Type::u32, Type::none,
+      {.d = e.destination(in, in.operands[0]), .a = address, .b = e.constants.word(kRankShift)});
 }
 
-// isspacep.shared tests for the executing block's shared memory, which has a second address if mapa
-// computed one.
+// isspacep: .shared tests for the executing block's memory alone.
 void emit_space_test(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
   out.kind = InstrKind::compute;
-  if (in.modifiers.space != Space::shared) e.require_form(in);
-  const bool is_mapped = std::ranges::any_of(e.layout.instances, [](const Instance& instance) {
-    return std::ranges::any_of(instance.function->body, [](const ptx::Instruction& other) {
-      return other.opcode == Opcode::mapa_;
-    });
-  });
-  const bool asks_for_shared = in.modifiers.space == Space::shared && !in.modifiers.cluster;
-  if (!asks_for_shared || !is_mapped) return emit_compute(e, in, out);
-  const Ref address = e.source(in, in.operands[1], Type::u64);
-  const Ref number =
-      calculate(e, in, Opcode::add_, Type::u32, {cluster_rank(e, in), e.constants.word(1)});
-  const Ref tag = calculate(e, in, Opcode::shl_, Type::b32, {number, e.constants.word(kRankShift)});
-  const Ref wide_tag = widened(e, in, tag);
-  const Ref unmapped = calculate(e, in, Opcode::sub_, Type::u64, {address, wide_tag});
-  const Ref first = calculate(e, in, Opcode::isspacep_, in.modifiers, {address}, Bank::predicate);
-  const Ref second = calculate(e, in, Opcode::isspacep_, in.modifiers, {unmapped}, Bank::predicate);
-  push_compute(e, out, Opcode::or_, Type::pred, Type::none,
-               {.d = e.destination(in, in.operands[0]), .a = first, .b = second});
+  if (m.space != Space::shared) e.require_form(in);
+  if (m.space != Space::shared || m.cluster || !e.layout.has_ranks) return emit_compute(e, in, out);
+  const Ref address = to_shared(e, in, e.source(in, in.operands[1], Type::u64), true);
+  out.opcode = Opcode::setp_;
+  out.modifiers = {};
+  out.modifiers.type = Type::u64;
+  out.modifiers.compare = ptx::Compare::lt;
+  out[CompareOperand::p] = e.destination(in, in.operands[0]);
+  out[CompareOperand::a] = e.without_rank(in, address);
+  out[CompareOperand::b] = e.constants.wide(kWindowBytes);
+  e.push(out);
 }
 
 }  // namespace warpcheck::vgpu

@@ -16,8 +16,10 @@ using ptx::Type;
 
 void emit_compute(Emission& e, const ptx::Instruction& in, Instr& out) {
   if (in.operands.empty()) e.refuse(in, "no operands");
-  if (clears_peer_bit(e, in)) return emit_even_block(e, in, out);
   if (is_composed(in)) return emit_composed(e, in, out);
+  if (in.opcode == Opcode::cvta_ && in.modifiers.space == Space::shared) {
+    out.modifiers.cluster = e.layout.has_ranks;
+  }
   const ptx::Operand& first = in.operands[0];
   if (first.kind == Kind::vector) {  // d|p, p|q
     if (first.parts.size() != 2) e.refuse(in, "a vector destination");

@@ -12,6 +12,12 @@
 
 namespace warpcheck::vgpu {
 
+// The memory that an address operand leads to.
+struct Place {
+  ptx::Space space;
+  bool of_cluster = false;  // .shared::cluster
+};
+
 class Emission {
  public:
   Emission(const Instance& instance, Layout& layout, ConstantRows& constants, Program& program);
@@ -40,8 +46,16 @@ class Emission {
   // Return operands as rows (operands.cpp).  Instructions that compute them are pushed.
   Ref source(const ptx::Instruction& in, const ptx::Operand& operand, ptx::Type type);
   Ref destination(const ptx::Instruction& in, const ptx::Operand& operand) const;
-  // Returns the row of an address, and sets out.displacement to the constant part.
-  Ref address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out);
+  // Returns the row of an address in the instruction's own state space, and sets out.displacement
+  // to the constant part.
+  Ref address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out) {
+    return address(in, operand, {in.modifiers.space, in.modifiers.cluster}, out);
+  }
+  Ref address(const ptx::Instruction& in, const ptx::Operand& operand, Place place, Instr& out);
+  // Returns the offset in the executing block's shared memory of an address that the program has.
+  Ref without_rank(const ptx::Instruction& in, const Ref& address);
+  // Makes the rank of the executing block available to the code that follows.
+  void find_own_window(const ptx::Instruction& first);
   // Returns the first of the two rows of a .b128 register; none for the sink.
   Ref quad(const ptx::Instruction& in, const ptx::Operand& operand) const;
   // Returns the address of the byte at `offset` of the frame's local memory.
@@ -50,9 +64,14 @@ class Emission {
  private:
   Ref immediate(const ptx::Operand& operand, ptx::Type type);
   Ref variable_address(const ptx::Instruction& in, const ptx::Operand& operand, bool is_wide);
+  Ref with_rank(const ptx::Instruction& in, const Ref& offset, bool is_wide);
   Ref special(const ptx::Instruction& in, ptx::SpecialRegister reg, ptx::Type type);
   Ref low_word(const ptx::Instruction& in, const Ref& row);
   Ref negated(const ptx::Instruction& in, const Ref& row);
+
+  // Of the executing block's memory in the addresses of its cluster: a word and the same as a wide
+  // row.  Only if Layout::has_ranks.
+  Ref own_window_{}, own_wide_window_{};
 };
 
 }  // namespace warpcheck::vgpu

@@ -44,8 +44,6 @@ void emit_tensor_map(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_tensor_copy(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_prefetch(Emission& e, const ptx::Instruction& in, Instr& out);  // in bulk
 void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out);
-bool clears_peer_bit(const Emission& e, const ptx::Instruction& in);
-void emit_even_block(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_mapping(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_space_test(Emission& e, const ptx::Instruction& in, Instr& out);

@@ -171,6 +171,7 @@ void place_outgoing_rows(Emission& e, std::uint32_t first_pc) {
 
 void emit_text(Emission& e, FunctionCode& code) {
   code.entry = static_cast<std::uint32_t>(e.program.code.size());
+  if (e.layout.has_ranks && !e.function.body.empty()) e.find_own_window(e.function.body.front());
   store_parameters(e);
   const std::vector<std::uint32_t> order = reconvergence_order(e.flow.successors());
   SpeculatedLoads speculated(*e.layout.module, e.function, e.flow);

@@ -25,8 +25,9 @@ void emit_request(Emission& e, const ptx::Instruction& in, Instr& out, bool mult
   out.kind = InstrKind::bulk_copy;
   out.modifiers = {};
   out.modifiers.multicast = multicast;
-  out[BulkOperand::target] = address_row(e, in, in.operands[0]);
-  out[BulkOperand::object] = address_row(e, in, in.operands[1]);
+  const Place own{in.modifiers.space};
+  out[BulkOperand::target] = address_row(e, in, in.operands[0], own);
+  out[BulkOperand::object] = address_row(e, in, in.operands[1], own);
   out[BulkOperand::bytes] = e.constants.word(kResponseBytes);
   out[BulkOperand::rows] = e.frame.temporary(Bank::word);
   for (int more = 0; more < 3; ++more) e.frame.temporary(Bank::word);
@@ -36,7 +37,6 @@ void emit_request(Emission& e, const ptx::Instruction& in, Instr& out, bool mult
   }
   out.address_rows = e.frame.temporary(Bank::wide).offset;
   e.frame.temporary(Bank::wide);
-  e.program.uses_clusters = true;
   e.push(out);
 }
 

@@ -152,7 +152,7 @@ void access_fragment(Emission& e, const Instruction& in, const Fragment& fragmen
     e.refuse(in, fmt::format("expected {} registers", fragment.registers));
   }
   Instr scratch;
-  const Ref base = e.address(in, in.operands[fragment.is_load ? 1 : 0], scratch);
+  const Ref base = e.address(in, in.operands[fragment.is_load ? 1 : 0], {fragment.space}, scratch);
   const auto log2 = [](std::uint32_t x) { return static_cast<std::uint32_t>(std::countr_zero(x)); };
   ptx::Modifiers low;
   low.type = Type::u32;

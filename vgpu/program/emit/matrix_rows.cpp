@@ -100,7 +100,7 @@ void emit_rows_of_halves(Emission& e, const Instruction& in) {
   const std::size_t count = has(words, "x4") ? 4 : has(words, "x2") ? 2 : 1;
   if (parts.size() != count) e.refuse(in, fmt::format("expected {} registers", count));
   Instr scratch;
-  const Ref own = e.address(in, in.operands[is_load ? 1 : 0], scratch);
+  const Ref own = e.address(in, in.operands[is_load ? 1 : 0], {space}, scratch);
   const Ref lane = lane_number(e, in);
   const auto rows = static_cast<std::uint32_t>(8 * count);
   if (is_load) check_other_addresses(e, in, space, scratch, own, lane, rows);
@@ -286,7 +286,7 @@ void emit_rows_of_bytes(Emission& e, const Instruction& in) {
   if (parts.size() != count) e.refuse(in, fmt::format("expected {} registers", count));
   Instr scratch;
   ByteRows rows{.space = space_of(words)};
-  rows.own = e.address(in, in.operands[is_load ? 1 : 0], scratch);
+  rows.own = e.address(in, in.operands[is_load ? 1 : 0], {rows.space}, scratch);
   rows.displacement = scratch.displacement;
   const Ref lane = lane_number(e, in);
   rows.group = shifted_down(e, in, lane, 2);

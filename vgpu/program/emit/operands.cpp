@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "vgpu/program/emit/emission.hpp"
+#include "vgpu/program/emit/steps.hpp"
+#include "vgpu/program/shared_windows.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -75,7 +77,22 @@ Ref Emission::local_address(const ptx::Instruction& in, std::int64_t offset, boo
   return out[ScalarOperand::result];
 }
 
-Ref Emission::address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out) {
+void Emission::find_own_window(const ptx::Instruction& first) {
+  const Ref rank = special(first, ptx::SpecialRegister::cluster_ctarank, Type::u32);
+  own_window_ =
+      calculate(*this, first, Opcode::shl_, Type::b32, {rank, constants.word(kRankShift)});
+  own_wide_window_ = widened(*this, first, own_window_);
+}
+
+// Returns the address, to the program, of an offset in the executing block's shared memory.
+Ref Emission::with_rank(const ptx::Instruction& in, const Ref& offset, bool is_wide) {
+  if (!layout.has_ranks) return offset;
+  return is_wide ? calculate(*this, in, Opcode::add_, Type::u64, {offset, own_wide_window_})
+                 : calculate(*this, in, Opcode::add_, Type::u32, {offset, own_window_});
+}
+
+Ref Emission::address(const ptx::Instruction& in, const ptx::Operand& operand, Place place,
+                      Instr& out) {
   if (operand.kind != Kind::address) refuse(in, "expected an address operand");
   out.displacement = operand.offset;
   if (operand.variable.scope != ptx::VariableRef::Scope::none) {
@@ -86,7 +103,18 @@ Ref Emission::address(const ptx::Instruction& in, const ptx::Operand& operand, I
   if (operand.index == ptx::kNone) return constants.wide(0);
   const Ref row = frame.row_of(operand.index);
   if (row.bank != Bank::word && row.bank != Bank::wide) refuse(in, "an address that is no integer");
-  return row;
+  if (place.space != Space::shared || !layout.has_ranks) return row;
+  if (place.of_cluster) {
+    out.displacement += static_cast<std::int64_t>(kClusterOffset);
+    return row;
+  }
+  return without_rank(in, row);
+}
+
+Ref Emission::without_rank(const ptx::Instruction& in, const Ref& address) {
+  return address.bank == Bank::wide
+             ? calculate(*this, in, Opcode::sub_, Type::u64, {address, own_wide_window_})
+             : calculate(*this, in, Opcode::sub_, Type::u32, {address, own_window_});
 }
 
 Ref Emission::source(const ptx::Instruction& in, const ptx::Operand& operand, Type type) {
@@ -94,7 +122,12 @@ Ref Emission::source(const ptx::Instruction& in, const ptx::Operand& operand, Ty
     case Kind::immediate: return immediate(operand, type);
     case Kind::sink:
     case Kind::none: return {};
-    case Kind::variable: return variable_address(in, operand, ptx::bytes_of(type) == 8);
+    case Kind::variable: {
+      const bool is_wide = ptx::bytes_of(type) == 8;
+      const Ref at = variable_address(in, operand, is_wide);
+      const bool is_shared = context.variable(operand.variable).space == Space::shared;
+      return is_shared ? with_rank(in, at, is_wide) : at;
+    }
     case Kind::special: return special(in, operand.special, type);
     case Kind::reg: break;
     default: refuse(in, "an operand of this kind");
@@ -113,13 +146,16 @@ Ref Emission::source(const ptx::Instruction& in, const ptx::Operand& operand, Ty
 }
 
 Ref Emission::special(const ptx::Instruction& in, ptx::SpecialRegister reg, Type type) {
+  const bool is_wide = ptx::bytes_of(type) == 8;
   Instr out = begin(in);
   out.kind = InstrKind::special;
   out.guard = {};
   out.special = reg;
-  out[ScalarOperand::result] = frame.temporary(ptx::bytes_of(type) == 8 ? Bank::wide : Bank::word);
+  out[ScalarOperand::result] = frame.temporary(is_wide ? Bank::wide : Bank::word);
   push(out);
-  return out[ScalarOperand::result];
+  const Ref value = out[ScalarOperand::result];
+  const bool is_in_shared = reg == ptx::SpecialRegister::reserved_smem_offset_1;
+  return is_in_shared ? with_rank(in, value, is_wide) : value;
 }
 
 // If a word is expected, only the low bits of a wide row are used.

@@ -80,13 +80,28 @@ Ref shuffled(Emission& e, const ptx::Instruction& in, Ref value, Ref lane) {
   return out[WarpOperand::result];
 }
 
-Ref address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand) {
+Ref address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand, Place place) {
   Instr base;
-  Ref row = e.address(in, operand, base);
+  Ref row = e.address(in, operand, place, base);
   if (row.bank == Bank::word) row = widened(e, in, row);
   if (base.displacement == 0) return row;
   const auto offset = static_cast<std::uint64_t>(base.displacement);
   return calculate(e, in, Opcode::add_, Type::u64, {row, e.constants.wide(offset)});
+}
+
+Ref cluster_address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand,
+                        ptx::Space space) {
+  const Ref row = address_row(e, in, operand, {space, true});
+  return space == ptx::Space::shared ? row : to_shared(e, in, row, false);
+}
+
+Ref to_shared(Emission& e, const ptx::Instruction& in, Ref address, bool for_program) {
+  ptx::Modifiers to;
+  to.type = Type::u64;
+  to.space = ptx::Space::shared;
+  to.to = true;
+  to.cluster = for_program && e.layout.has_ranks;
+  return calculate(e, in, Opcode::cvta_, to, {address}, Bank::wide);
 }
 
 Ref widened(Emission& e, const ptx::Instruction& in, Ref word) {

@@ -20,7 +20,13 @@ Ref calculate(Emission& e, const ptx::Instruction& in, ptx::Opcode opcode, ptx::
 Ref calculate(Emission& e, const ptx::Instruction& in, ptx::Opcode opcode, ptx::Type type,
               std::initializer_list<Ref> sources);
 // Returns the 64-bit address that an operand names, including its offset.
-Ref address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand);
+Ref address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand, Place place);
+// The same for an operand in .shared::cluster, or for a generic address there.
+Ref cluster_address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand,
+                        ptx::Space space);
+// Returns the shared address of a generic one.
+//   for_program: as the program has it; false: as operands have it (shared_windows.hpp)
+Ref to_shared(Emission& e, const ptx::Instruction& in, Ref address, bool for_program);
 // Returns the value of a word row, extended to 64 bits.
 Ref widened(Emission& e, const ptx::Instruction& in, Ref word);
 void copy_row(Emission& e, const ptx::Instruction& in, Ref to, Ref from, bool guarded);

@@ -146,7 +146,7 @@ void emit_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
   out.modifiers.vector = static_cast<std::uint8_t>(bytes / 4);
   Instr from = out;
   out[CopyOperand::target] = e.address(in, in.operands[0], out);
-  out[CopyOperand::source] = e.address(in, in.operands[1], from);
+  out[CopyOperand::source] = e.address(in, in.operands[1], {m.source_space}, from);
   out.source_displacement = static_cast<std::uint32_t>(from.displacement);
   if (in.operands.size() > 3) {
     const ptx::Operand& last = in.operands[3];

@@ -41,7 +41,7 @@ void emit_tensor(Emission& e, const ptx::Instruction& in, const ptx::Operand& te
     e.refuse(in, in.modifiers.four_rows ? "a column and four rows are missing"
                                         : "as many coordinates as dimensions are missing");
   }
-  out[TensorOperand::map] = address_row(e, in, tensor);
+  out[TensorOperand::map] = address_row(e, in, tensor, {Space::generic});
   const ptx::Operand* const offsets = offsets_of(e, in);
   const std::size_t rows = dimensions + (offsets == nullptr ? 0 : offsets->parts.size());
   const Ref first = e.frame.rows(Bank::word, static_cast<std::uint32_t>(rows));
@@ -78,13 +78,13 @@ void emit_tensor_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
   if (in.operands[shared].kind != Kind::address || !in.operands[shared].parts.empty()) {
     e.refuse(in, "an address of shared memory is missing");
   }
-  out[TensorOperand::shared] = address_row(e, in, in.operands[shared]);
+  const Place there{Space::shared, m.cluster};
+  out[TensorOperand::shared] = address_row(e, in, in.operands[shared], there);
   emit_tensor(e, in, in.operands[1 - shared], out);
-  if (to_shared) out[TensorOperand::object] = address_row(e, in, in.operands[2]);
+  if (to_shared) out[TensorOperand::object] = address_row(e, in, in.operands[2], there);
   if (m.multicast) out[TensorOperand::blocks] = e.source(in, in.operands[blocks], Type::b16);
   out[TensorOperand::rows] = e.frame.rows(Bank::word, kTensorWordRows);
   out.address_rows = e.frame.rows(Bank::wide, kTensorAddressRows).offset;
-  e.program.uses_clusters |= m.cluster;
   e.push(out);
 }
 

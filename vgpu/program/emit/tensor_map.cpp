@@ -51,7 +51,7 @@ void emit_replacement(Emission& e, const ptx::Instruction& in, Instr& out) {
   out.kind = InstrKind::tensor_copy;
   out.modifiers.space = space_of_map(words);
   out.packed = pack(TensorReplacement{row->field, static_cast<std::uint32_t>(ordinal)});
-  out[TensorOperand::map] = address_row(e, in, in.operands[0]);
+  out[TensorOperand::map] = address_row(e, in, in.operands[0], {out.modifiers.space});
   out[TensorOperand::coordinates] = e.source(in, value, is_wide ? Type::b64 : Type::b32);
   out[TensorOperand::rows] = e.frame.rows(Bank::word, kTensorWordRows);
   out.address_rows = e.frame.rows(Bank::wide, kTensorAddressRows).offset;
@@ -72,16 +72,16 @@ void emit_fenced_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
   const Ref lane = lane_number(e, in);
   const Ref offset =
       calculate(e, in, Opcode::shl_, Type::b32, {shuffled(e, in, lane, lane), e.constants.word(2)});
-  const auto place = [&](std::size_t operand) {
+  const auto word_of_lane = [&](std::size_t operand, ptx::Space space) {
     return calculate(e, in, Opcode::add_, Type::u64,
-                     {address_row(e, in, in.operands[operand]), widened(e, in, offset)});
+                     {address_row(e, in, in.operands[operand], {space}), widened(e, in, offset)});
   };
   Instr copy = out;
   copy.kind = InstrKind::tensor_copy;
   copy.modifiers = {};
   copy.modifiers.sync = true;
-  copy[TensorOperand::shared] = place(1);
-  copy[TensorOperand::map] = place(0);
+  copy[TensorOperand::shared] = word_of_lane(1, ptx::Space::shared);
+  copy[TensorOperand::map] = word_of_lane(0, ptx::Space::global);
   copy[TensorOperand::rows] = e.frame.rows(Bank::word, kTensorWordRows);
   copy.address_rows = e.frame.rows(Bank::wide, kTensorAddressRows).offset;
   e.push(copy);

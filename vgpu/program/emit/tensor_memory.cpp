@@ -21,7 +21,6 @@ struct Form {
   [[nodiscard]] Ref word(std::size_t at) const { return e.source(in, operand(at), Type::b32); }
   void push(TensorMemoryInstr tensor) const {
     words.end();
-    e.program.uses_clusters |= tensor.ctas == 2 || tensor.blocks.bank != Bank::none;
     push_tensor(e, out, std::move(tensor));
   }
   void require_warp() {
@@ -42,7 +41,7 @@ void emit_allocation(Form& form, TensorOp op) {
   require_operands(form.e, form.in, 2);
   if (op == TensorOp::allocate) {
     if (form.words.take("shared::cta")) tensor.space = Space::shared;
-    tensor.address = address_row(form.e, form.in, form.operand(0));
+    tensor.address = address_row(form.e, form.in, form.operand(0), {tensor.space});
   } else {
     tensor.address = form.word(0);
   }
@@ -124,7 +123,7 @@ void emit_commit(Form& form) {
   if (form.words.take("shared::cluster")) tensor.space = Space::shared;
   const bool is_multicast = form.words.take("multicast::cluster");
   require_operands(form.e, form.in, is_multicast ? 2 : 1);
-  tensor.address = address_row(form.e, form.in, form.operand(0));
+  tensor.address = cluster_address_row(form.e, form.in, form.operand(0), tensor.space);
   if (is_multicast) tensor.blocks = form.e.source(form.in, form.operand(1), Type::b16);
   form.push(std::move(tensor));
 }

@@ -123,7 +123,6 @@ void emit_tensor_product(Emission& e, const ptx::Instruction& in,
   }
   ProductEmitter(e, in).read_operands(tensor, !tensor.is_by_columns);
   if (tensor.shifts_a && !tensor.a_is_here) e.refuse(in, ".ashift of a matrix in shared memory");
-  e.program.uses_clusters |= tensor.ctas == 2;
   push_tensor(e, out, std::move(tensor));
 }
 

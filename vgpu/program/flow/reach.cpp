@@ -244,10 +244,31 @@ std::uint64_t function_address(std::string_view name) {
   return kFunctionBase + (hash ^ hash >> 40) % kPlaces * 16;
 }
 
+namespace {
+
+// Returns whether an instruction is for blocks that form clusters.
+bool is_for_clusters(const ptx::Instruction& in) {
+  using ptx::Opcode;
+  const auto says = [&](std::string_view word) {
+    return in.text.find(word) != std::string_view::npos;
+  };
+  const bool stores_there =
+      in.modifiers.async && (in.opcode == Opcode::st_ || in.opcode == Opcode::red_);
+  return stores_there || in.opcode == Opcode::mapa_ || in.opcode == Opcode::getctarank_ ||
+         in.opcode == Opcode::clusterlaunchcontrol_ || says("::cluster") ||
+         says("barrier.cluster") || says("cta_group::2");
+}
+
+}  // namespace
+
 void find_reached(const ptx::Module& module, std::string_view kernel, Program& program,
                   Layout& layout) {
   layout.variadic_bytes = largest_arguments(module);
   Reach(module, program, layout).run(kernel);
+  layout.has_ranks = std::ranges::any_of(layout.instances, [](const Instance& instance) {
+    return std::ranges::any_of(instance.function->body, is_for_clusters);
+  });
+  program.uses_clusters = layout.has_ranks;
 }
 
 }  // namespace warpcheck::vgpu
