@@ -1,6 +1,7 @@
 // warpcheck exec: programs that nvcc built, as they are, on the virtual GPU.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,6 +20,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/exec/filled_runs.hpp"
+#include "cli/exec/program_causes.hpp"
 #include "cli/exec/program_file.hpp"
 #include "cli/exec/program_report.hpp"
 #include "cli/exec/program_run.hpp"
@@ -73,6 +75,8 @@ struct ExecArguments {
   std::optional<unsigned> heap;
   CompileOption compile;
   std::string edits;  // a file; empty: the device code is not changed
+  // Steps of experiments that group findings, besides as many as the run has; 0: by rules alone.
+  std::uint64_t causes_steps = kStepsOfPrograms;
   bool leaks = false;
   bool full_names = false;
   std::vector<std::string> ignore;  // patterns of files
@@ -85,6 +89,16 @@ struct ExecArguments {
   ProfileArguments profile;
   ReportOptions reports;
 };
+
+// Of processes that have ended.
+double cpu_seconds_of_children() {
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
 
 // Returns whether --check names a check, or all that are on by default.
 bool asks_for(const ExecArguments& arguments, std::string_view check) {
@@ -231,10 +245,18 @@ class Execution {
       const unsigned heap = filled_.heap_of(i);
       filled_.limit_time(heap);
       const auto begin = std::chrono::steady_clock::now();
+      const double cpu_begin = cpu_seconds_of_children();
       ProgramRun run = runner_.run(settings_of_run(i));
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       const bool is_cut = !filled_.add(i, run, took.count(), report_);
+      const std::uint64_t errors = report_.errors();
       report_.add(run, heap);
+      if (!first_failing_ && report_.errors() != errors && heap == 0 && !is_cut) {
+        first_failing_ = {.number = i,
+                          .run = run,
+                          .seconds = took.count(),
+                          .cpu_seconds = cpu_seconds_of_children() - cpu_begin};
+      }
       if (compares_outputs(arguments_)) comparison_.add(output_of(run));
       if (is_cut) comparison_.leave_out(i);
       if (run.timed_out) break;
@@ -244,6 +266,7 @@ class Execution {
     if (report_.runs < arguments_.runs) report_.is_complete = false;
     const bool is_cut = supervisor_.is_stopped() || report_.timed_out;
     if (compares_outputs(arguments_) && !is_cut) compare_outputs();
+    if (first_failing_ && !is_cut) find_causes();
     return tell();
   }
 
@@ -306,6 +329,31 @@ class Execution {
                                                    : fmt::format("{} (run 1)", options_of_run(1)));
     if (found) report_.add(found->finding, found->run);
     report_.is_unsteady = !found && comparison_.is_unsteady();
+  }
+
+  // Of the findings of the first run that shows an error, by experiment.
+  void find_causes() {
+    if (arguments_.causes_steps == 0) return;
+    ExplainedRun explained{.run = &first_failing_->run,
+                           .settings = settings_of_run(first_failing_->number),
+                           .findings = {},
+                           .seconds = first_failing_->seconds,
+                           .cpu_seconds = first_failing_->cpu_seconds,
+                           .steps_max = arguments_.causes_steps};
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < report_.findings.size(); ++i) {
+      const ProgramReport::Found& found = report_.findings[i];
+      if (found.run != first_failing_->number || found.class_as_recorded.empty()) continue;
+      numbers.push_back(i);
+      explained.findings.push_back(found.finding);
+    }
+    if (explained.findings.empty()) return;
+    report_.causes = causes_of_program(explained, supervisor_, runner_);
+    // A report of one finding has nothing to group.
+    if (report_.findings.size() < 2) report_.causes.why_not.clear();
+    for (HelpfulChange& change : report_.causes.found) {
+      for (std::size_t& finding : change.findings) finding = numbers[finding];
+    }
   }
 
   // For --write-expect: the findings that are new.
@@ -417,6 +465,12 @@ class Execution {
   const ptx::Edits edits_ = read_edits(arguments_.edits);
   Supervisor& supervisor_;
   ProgramRunner runner_;
+  struct FailingRun {
+    int number = 1;
+    ProgramRun run;
+    double seconds = 0, cpu_seconds = 0;
+  };
+  std::optional<FailingRun> first_failing_;
   OutputComparison comparison_;
   FilledRuns filled_;
   ProgramReport report_;
@@ -537,6 +591,12 @@ void add_device_options(CLI::App& command, ExecArguments& arguments) {
                   "An experiment: run the device code with the changes in this file "
                   "(docs/use/fix.md)")
       ->type_name("FILE");
+  command
+      .add_option("--causes", arguments.causes_steps,
+                  "Steps of experiments with changed code that find the cause of findings, besides "
+                  "as many as the run has; 0: findings are grouped by rules")
+      ->type_name("STEPS")
+      ->capture_default_str();
   command
       .add_option("--against", arguments.against,
                   "Run each launch on a real GPU, too, from the same memory, and compare what both "

@@ -17,7 +17,6 @@
 #include "harness/process/worker_pool.hpp"
 #include "harness/report/finding_help.hpp"
 #include "harness/report/report.hpp"
-#include "vgpu/check/finding_groups.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
@@ -144,8 +143,9 @@ std::string summary_text(const ProgramReport& report) {
   const std::uint64_t errors = report.errors(), notes = report.findings.size() - errors;
   std::string text = report.findings.empty() ? "no findings" : counted(errors, "error");
   std::uint64_t causes = 0;
-  for (const auto& group : vgpu::groups_of_one_cause(findings_of(report))) {
-    causes += report.findings[group.front()].finding.severity == vgpu::Severity::error ? 1 : 0;
+  for (const FindingGroup& group : finding_groups(findings_of(report), report.causes)) {
+    const vgpu::Finding& first = report.findings[group.findings.front()].finding;
+    causes += first.severity == vgpu::Severity::error ? 1 : 0;
   }
   if (causes != errors) text += fmt::format(" of {}", counted(causes, "cause"));
   if (notes != 0) text += ", " + counted(notes, "note");
@@ -303,6 +303,12 @@ std::uint64_t ProgramReport::errors() const {
   }));
 }
 
+std::uint64_t ProgramReport::warp_instructions() const {
+  std::uint64_t sum = 0;
+  for (const auto& [kernel, counts] : kernel_counts) sum += counts.thread_instructions / 32;
+  return sum;
+}
+
 std::vector<Expectation> ProgramReport::unmatched() const {
   const bool is_whole = is_complete && deaths.empty() && refusals.empty() && runtime_loaded;
   return is_whole ? expectations.unmatched() : std::vector<Expectation>();
@@ -347,10 +353,12 @@ std::string exec_text(const ProgramReport& report,
   std::string text = fmt::format("warpcheck exec: {}\n", report.program);
   std::set<std::string_view> advised;
   const std::vector<vgpu::Finding> findings = findings_of(report);
-  for (const std::vector<std::size_t>& group : vgpu::groups_of_one_cause(findings)) {
-    const ProgramReport::Found& found = report.findings[group.front()];
+  for (const FindingGroup& group : finding_groups(findings, report.causes)) {
+    const ProgramReport::Found& found = report.findings[group.findings.front()];
     text += found_text(found.finding, report.full_names);
-    text += moved_left(folded_text(findings, FindingGroup{group}));
+    if (group.change != nullptr)
+      text += fmt::format("  {}\n", sentence_of(*group.change, findings.size()));
+    text += moved_left(folded_text(findings, group));
     if (found.run > 1) {
       text += fmt::format("  first seen in run {}: {}{}\n", found.run, schedule_of(found.run),
                           found.heap != 0 ? fmt::format(" --heap {}", found.heap) : "");
@@ -361,6 +369,7 @@ std::string exec_text(const ProgramReport& report,
   if (std::ranges::any_of(report.findings, lacks_lines, &ProgramReport::Found::finding)) {
     text += "source lines are not known: compile with nvcc -lineinfo\n";
   }
+  if (const std::string limit = limit_of(report.causes); !limit.empty()) text += limit + "\n";
   for (const std::string& refusal : report.refusals) {
     text += fmt::format("refused: {}\n", refusal);
   }
@@ -448,6 +457,7 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
   only.a_case.pair = programs.back().get();
   only.a_case.settings = settings;
   only.verdict.findings = findings_of(report);
+  only.causes = report.causes;
   RunReport run;
   run.expected = report.expected;
   run.unmatched = report.unmatched();

@@ -11,6 +11,7 @@
 
 #include "cli/exec/program_run.hpp"
 #include "harness/expected/expected_findings.hpp"
+#include "harness/report/causes.hpp"
 #include "harness/report/run_report.hpp"
 
 namespace warpcheck {
@@ -51,6 +52,7 @@ struct ProgramReport {
   bool full_names = false;               // the text has the whole names of kernels
   bool is_profiled = false;              // what instructions do to memory is counted
   std::vector<vgpu::CountedInstr> counted;  // of all processes
+  Causes causes;                            // of `findings`, by experiment
 
   explicit ProgramReport(ExpectedFindings expectations = ExpectedFindings(),
                          std::string program = "");
@@ -71,6 +73,8 @@ struct ProgramReport {
   void needs_no_heap(const std::string& class_name, int run);
 
   [[nodiscard]] std::uint64_t errors() const;  // findings of severity error
+  // At least; all lanes of a warp are counted as one.
+  [[nodiscard]] std::uint64_t warp_instructions() const;
   // The expectations of files that matched nothing; of a run that came to its end.
   [[nodiscard]] std::vector<Expectation> unmatched() const;
 };

@@ -90,6 +90,12 @@ bool redirect(int to, const char* path, int flags) {
   return file == to || (::dup2(file, to) == to && ::close(file) == 0);
 }
 
+// Call in the new process: other files than the first three are closed when a program begins.
+void keep_open_only(int kept) {
+  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  ::fcntl(kept, F_SETFD, 0);
+}
+
 }  // namespace
 
 std::vector<std::string> program_environment(const cudart::ExecSettings& settings,
@@ -161,6 +167,15 @@ ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& sil
   return run;
 }
 
+pid_t ProgramRunner::start_silently(const cudart::ExecSettings& settings) {
+  std::unique_ptr<ProgramInput> input = std::exchange(input_, nullptr);
+  only_kept_ = settings.experiments;
+  const pid_t process = start(settings, "/dev/null");
+  only_kept_ = -1;
+  input_ = std::move(input);
+  return process;
+}
+
 // By fork(), because posix_spawn() supports neither foreign process groups nor PR_SET_PDEATHSIG.
 pid_t ProgramRunner::start(const cudart::ExecSettings& settings, const fs::path& silent_output) {
   std::vector<std::string> words = words_, environment = program_environment(settings, libraries_);
@@ -182,6 +197,7 @@ pid_t ProgramRunner::start(const cudart::ExecSettings& settings, const fs::path&
                  redirect(STDOUT_FILENO, silent_output.c_str(), O_WRONLY | O_CREAT | O_TRUNC) &&
                  redirect(STDERR_FILENO, "/dev/null", O_WRONLY);
     }
+    if (only_kept_ >= 0) keep_open_only(only_kept_);
     if (is_ready) ::execve(path_.c_str(), arguments.data(), variables.data());
     const int error = errno;
     static_cast<void>(!::write(failure[1], &error, sizeof error));

@@ -75,6 +75,10 @@ class ProgramRunner {
   // Throws ProgramError if the program cannot be started.
   ProgramRun run(cudart::ExecSettings settings, const std::filesystem::path& silent_output = {});
 
+  // Starts the program for experiments (program_experiments.hpp): without input, output and open
+  // files, except settings.experiments.  Throws ProgramError if it cannot be started.
+  pid_t start_silently(const cudart::ExecSettings& settings);
+
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
 
  private:
@@ -102,6 +106,7 @@ class ProgramRunner {
   std::uint64_t written_bytes_ = 0;  // by the program, to any file
   std::int64_t silent_since_ms_ = 0;
   int runs_ = 0;
+  int only_kept_ = -1;  // the file that a program for experiments has; -1: it is none
   bool is_silent_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "harness/causes/changes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -8,7 +10,6 @@ namespace warpcheck {
 namespace {
 
 using vgpu::FindingKind;
-using vgpu::Relation;
 
 class ChangeList {
  public:
@@ -34,26 +35,89 @@ bool races_for(const std::vector<vgpu::Finding>& findings, const std::string& va
   });
 }
 
-bool is_of_system(const vgpu::Finding& finding) {
-  return finding.relation == Relation::host || finding.relation == Relation::launches;
+// "kernel scale", "the host copy at main.cu:31"
+std::string operation_of(const vgpu::AccessSide& side, const std::vector<LaunchedKernel>& kernels) {
+  if (const auto site = site_of(side, kernels))
+    return "kernel " + vgpu::short_kernel_name(vgpu::kernel_name(site->program().kernel));
+  if (side.file.empty()) return "the " + side.role;
+  const std::string name = side.file.substr(side.file.find_last_of('/') + 1);
+  return fmt::format("the {} at {}:{}", side.role, name, side.line);
+}
+
+// " between kernel scale and the host copy at main.cu:31"
+std::string between_operations(const vgpu::Finding& finding,
+                               const std::vector<LaunchedKernel>& kernels) {
+  if (finding.accesses.size() < 2) return {};
+  return fmt::format(" between {} and {}", operation_of(finding.accesses[0], kernels),
+                     operation_of(finding.accesses[1], kernels));
+}
+
+// " at main.cu:40", of the last side that is host code.
+std::string place_of_host(const vgpu::Finding& finding) {
+  std::string place;
+  for (const vgpu::AccessSide& side : finding.accesses) {
+    if (!side.ptx.empty() || side.file.empty()) continue;
+    place = fmt::format(" at {}:{}", side.file.substr(side.file.find_last_of('/') + 1), side.line);
+  }
+  return place;
+}
+
+std::vector<Change> changes_by(Remedy remedy, const vgpu::Finding& finding,
+                               const std::vector<CodeSite>& sites,
+                               const std::vector<LaunchedKernel>& kernels) {
+  switch (remedy) {
+    case Remedy::wider_scope: return scope_changes(kernels, is_of_system(finding));
+    case Remedy::fence:
+    case Remedy::fence_of_system: return fence_changes(kernels, remedy);
+    case Remedy::split: return split_changes(sites);
+    case Remedy::atomic_update: return atomic_updates(sites);
+    case Remedy::atomic_access: return atomic_accesses(sites, is_of_system(finding));
+    case Remedy::bound: return bound_changes(sites);
+    case Remedy::first_value: return value_changes(finding, sites);
+    case Remedy::barrier_elsewhere: return barrier_moves(sites);
+    default: return inserted_orders(remedy, sites);
+  }
 }
 
 }  // namespace
 
-std::vector<Change> host_changes(const vgpu::Finding& finding, bool results_are_known) {
-  Change change;
-  if (finding.lack == vgpu::Lack::order_of_launches || finding.lack == vgpu::Lack::wait_of_host) {
-    change.text = "an order of the streams (cudaStreamWaitEvent, or one stream)";
+std::vector<Change> host_changes(const vgpu::Finding& finding,
+                                 const std::vector<LaunchedKernel>& kernels,
+                                 bool results_are_known) {
+  std::vector<Change> changes;
+  const bool is_of_launches = finding.lack == vgpu::Lack::order_of_launches;
+  const bool is_of_host = finding.lack == vgpu::Lack::wait_of_host;
+  if (is_of_launches || is_of_host) {
+    Change change;
+    change.text = "an order of the streams (cudaStreamWaitEvent(), or one stream)" +
+                  between_operations(finding, kernels);
     change.supposed.one_stream = true;
-    return {change};
+    changes.push_back(std::move(change));
+  }
+  if (is_of_host) {
+    Change change;
+    change.text =
+        "a wait of the host (cudaStreamSynchronize())" + between_operations(finding, kernels);
+    change.supposed.host_waits = true;
+    changes.push_back(std::move(change));
+  }
+  if (finding.kind == FindingKind::use_after_free) {
+    Change change;
+    change.text = "a later end of the freed memory" +
+                  (place_of_host(finding).empty() ? "" : ", freed" + place_of_host(finding));
+    change.supposed.late_frees = true;
+    changes.push_back(std::move(change));
   }
   const bool is_unwritten =
       finding.kind == FindingKind::uninitialized_read && finding.space == "global";
-  if (!is_unwritten || !results_are_known) return {};
-  change.text = "zeros in what cudaMalloc() returns (cudaMemset)";
-  change.supposed.zeroed_memory = true;
-  change.is_of_values = true;
-  return {change};
+  if (is_unwritten && results_are_known) {
+    Change change;
+    change.text = "zeros in what cudaMalloc() returns (cudaMemset)";
+    change.supposed.zeroed_memory = true;
+    change.is_of_values = true;
+    changes.push_back(std::move(change));
+  }
+  return changes;
 }
 
 std::vector<Change> changes_for(const std::vector<vgpu::Finding>& findings,
@@ -67,35 +131,23 @@ std::vector<Change> changes_for(const std::vector<vgpu::Finding>& findings,
       of_system = of_system || is_of_system(finding);
       continue;
     }
-    if (!races_for(findings, finding.variable) || finding.kind == FindingKind::data_race)
-      all.add(host_changes(finding, results_are_known), i);
+    const bool races = races_for(findings, finding.variable);
+    if (!races || finding.kind == FindingKind::data_race)
+      all.add(host_changes(finding, kernels, results_are_known), i);
     const std::vector<CodeSite> sites = sites_of(finding, kernels);
     has_site = has_site || !sites.empty();
     if (sites.empty()) continue;
-    switch (finding.kind) {
-      case FindingKind::data_race:
-        all.add(order_changes_for(finding, sites, kernels), i);
-        all.add(split_changes(sites), i);
-        all.add(atomic_changes(sites, is_of_system(finding)), i);
-        break;
-      case FindingKind::out_of_bounds:
-      case FindingKind::misaligned_access:
-        if (results_are_known) all.add(bound_changes(sites), i);
-        break;
-      case FindingKind::uninitialized_read:
-        if (results_are_known) {
-          // Where threads race for the variable, it is their order that is missing.
-          if (!races_for(findings, finding.variable)) all.add(value_changes(finding, sites), i);
-          all.add(bound_changes(sites), i);
-        }
-        break;
-      case FindingKind::barrier_divergence:
-      case FindingKind::deadlock: all.add(barrier_moves(sites), i); break;
-      default: break;
-    }
+    const RemedyFacts facts{.results_are_known = results_are_known,
+                            .one_warp = sites.front().kernel->threads <= 32,
+                            .races = races};
+    for (const Remedy remedy : remedies_for(finding, facts))
+      all.add(changes_by(remedy, finding, sites, kernels), i);
   }
   // A wrong result alone: what threads hand over may come too late.
-  if (!has_site) all.add(handover_changes(kernels, of_system));
+  if (!has_site) {
+    all.add(scope_changes(kernels, of_system));
+    all.add(fence_changes(kernels, of_system ? Remedy::fence_of_system : Remedy::fence));
+  }
   return all.take();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/causes/code_places.hpp"
+#include "harness/causes/remedies.hpp"
 #include "vgpu/cudart/device/suppositions.hpp"
 
 namespace warpcheck {
@@ -28,26 +29,31 @@ struct Change {
 
 // --- by what they change ------------------------------------------------------------------------
 
-// Barriers, fences, waits and wider scopes for a race.
-[[nodiscard]] std::vector<Change> order_changes_for(const vgpu::Finding& race,
-                                                    const std::vector<CodeSite>& sites,
-                                                    const std::vector<LaunchedKernel>& kernels);
-// Fences and wider scopes around the accesses by which threads communicate.
-[[nodiscard]] std::vector<Change> handover_changes(const std::vector<LaunchedKernel>& kernels,
-                                                   bool of_system);
+// A statement more around the sites: a barrier, a wait.
+[[nodiscard]] std::vector<Change> inserted_orders(Remedy remedy,
+                                                  const std::vector<CodeSite>& sites);
+// Wider scopes of fences and atomics.
+[[nodiscard]] std::vector<Change> scope_changes(const std::vector<LaunchedKernel>& kernels,
+                                                bool of_system);
+// Fences around the accesses by which threads communicate, alone and in pairs.
+[[nodiscard]] std::vector<Change> fence_changes(const std::vector<LaunchedKernel>& kernels,
+                                                Remedy fence);
 // A barrier within a statement that some threads leave out: the read is executed before it by those
 // that do not, then all come to the barrier.
 [[nodiscard]] std::vector<Change> split_changes(const std::vector<CodeSite>& sites);
-// An update by an atomic operation, and reads and writes that are atomic.
-[[nodiscard]] std::vector<Change> atomic_changes(const std::vector<CodeSite>& sites,
-                                                 bool of_system);
+// An update by an atomic operation.
+[[nodiscard]] std::vector<Change> atomic_updates(const std::vector<CodeSite>& sites);
+// Reads and writes that are atomic, where the other side is.
+[[nodiscard]] std::vector<Change> atomic_accesses(const std::vector<CodeSite>& sites,
+                                                  bool of_system);
 // Comparisons shifted by one, and threads beyond an argument that leave the kernel at once.
 [[nodiscard]] std::vector<Change> bound_changes(const std::vector<CodeSite>& sites);
 // Shared variables that are zero when the kernel begins.
 [[nodiscard]] std::vector<Change> value_changes(const vgpu::Finding& finding,
                                                 const std::vector<CodeSite>& sites);
-// What host code would do: an order of streams, a fill of fresh memory.
+// What host code would do: an order of streams, a wait, a later free, a fill of fresh memory.
 [[nodiscard]] std::vector<Change> host_changes(const vgpu::Finding& finding,
+                                               const std::vector<LaunchedKernel>& kernels,
                                                bool results_are_known);
 // Barriers that are left out, or stand elsewhere.
 [[nodiscard]] std::vector<Change> barrier_moves(const std::vector<CodeSite>& sites);

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
-#include "harness/pair/source_path.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -32,6 +32,10 @@ std::uint32_t pc_of(const CodeSite& site) {
     if (program.source_of(pc).ptx_line == line) return pc;
   }
   return ptx::kNone;
+}
+
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.find_last_of('/') + 1);
 }
 
 bool is_branch(const ptx::Instruction& instruction) {
@@ -167,28 +171,34 @@ bool accesses_memory(const ptx::Instruction& instruction) {
   return space == ptx::Space::generic || space == ptx::Space::global || space == ptx::Space::shared;
 }
 
+std::optional<CodeSite> site_of(const vgpu::AccessSide& side,
+                                const std::vector<LaunchedKernel>& kernels) {
+  if (side.ptx.empty()) return std::nullopt;
+  for (const LaunchedKernel& kernel : kernels) {
+    const vgpu::Program& program = *kernel.program;
+    const std::uint32_t pc = side.instruction;
+    if (pc >= program.code.size() || program.source_of(pc).text != side.ptx) continue;
+    const vgpu::AccessSide there = vgpu::side_at("", {.program = &program, .pc = pc});
+    // A report names files from a folder of its own.
+    if (there.line != side.line || file_name(there.file) != file_name(side.file)) continue;
+    CodeSite site{&kernel, program.function_of(pc), 0};
+    const auto& body = site.text().body;
+    const auto found = std::ranges::find_if(body, [&](const ptx::Instruction& instruction) {
+      return instruction.ptx_line == program.source_of(pc).ptx_line && instruction.text == side.ptx;
+    });
+    if (found == body.end()) continue;
+    site.index = static_cast<std::uint32_t>(found - body.begin());
+    return site;
+  }
+  return std::nullopt;
+}
+
 std::vector<CodeSite> sites_of(const vgpu::Finding& finding,
                                const std::vector<LaunchedKernel>& kernels) {
   std::vector<CodeSite> sites;
   for (const vgpu::AccessSide& side : finding.accesses) {
-    if (side.ptx.empty()) continue;
-    for (const LaunchedKernel& kernel : kernels) {
-      const vgpu::Program& program = *kernel.program;
-      const std::uint32_t pc = side.instruction;
-      if (pc >= program.code.size() || program.source_of(pc).text != side.ptx) continue;
-      const vgpu::AccessSide there = vgpu::side_at("", {.program = &program, .pc = pc});
-      if (there.line != side.line || repository_path(there.file) != side.file) continue;
-      CodeSite site{&kernel, program.function_of(pc), 0};
-      const auto& body = site.text().body;
-      const auto found = std::ranges::find_if(body, [&](const ptx::Instruction& instruction) {
-        return instruction.ptx_line == program.source_of(pc).ptx_line &&
-               instruction.text == side.ptx;
-      });
-      if (found == body.end()) continue;
-      site.index = static_cast<std::uint32_t>(found - body.begin());
-      if (std::ranges::find(sites, site) == sites.end()) sites.push_back(site);
-      break;
-    }
+    const auto site = site_of(side, kernels);
+    if (site && std::ranges::find(sites, *site) == sites.end()) sites.push_back(*site);
   }
   return sites;
 }
@@ -198,7 +208,7 @@ std::string line_text(const CodeSite& site) {
   if (pc == ptx::kNone) return "";
   const vgpu::AccessSide side = vgpu::side_at("", {.program = &site.program(), .pc = pc});
   if (side.line == 0 || vgpu::is_library_header(side.file)) return "";
-  return fmt::format("{}:{}", side.file.substr(side.file.find_last_of('/') + 1), side.line);
+  return fmt::format("{}:{}", file_name(side.file), side.line);
 }
 
 std::vector<CodeGap> gaps_around(const std::vector<CodeSite>& sites) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ struct CodeSite {
   [[nodiscard]] const ptx::Instruction& instruction() const { return text().body[index]; }
   friend bool operator==(const CodeSite&, const CodeSite&) = default;
 };
+
+// Nothing: the side is not in a kernel of the list.
+[[nodiscard]] std::optional<CodeSite> site_of(const vgpu::AccessSide& side,
+                                              const std::vector<LaunchedKernel>& kernels);
 
 // Those of the finding's sides that are in a kernel of the list, each once.
 [[nodiscard]] std::vector<CodeSite> sites_of(const vgpu::Finding& finding,

@@ -10,9 +10,9 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
+#include "harness/causes/cause_search.hpp"
 #include "harness/causes/changes.hpp"
 #include "harness/input/json.hpp"
 #include "harness/search/search.hpp"
@@ -53,61 +53,25 @@ class Launches final : public vgpu::Observer {
   std::vector<LaunchedKernel> kernels_;
 };
 
-std::string key_of(const vgpu::Finding& finding) {
-  return vgpu::class_of(finding) + std::string(vgpu::name_of(finding.severity));
-}
-
-std::set<std::string> keys_of(const Verdict& verdict) {
-  std::set<std::string> keys;
-  for (const vgpu::Finding& finding : verdict.findings) keys.insert(key_of(finding));
-  return keys;
-}
-
-// What the harness says of results is a consequence where the device shows what is wrong.
-bool is_of_results(const vgpu::Finding& finding) {
-  return finding.kind == vgpu::FindingKind::mismatch ||
-         finding.kind == vgpu::FindingKind::schedule_dependent ||
-         finding.kind == vgpu::FindingKind::api_error;
-}
-
-class Experiment {
+class CaseCauses final : public CauseSearch {
  public:
-  Experiment(const Case& a_case, const Verdict& verdict, Engine& engine)
-      : case_(a_case), verdict_(verdict), engine_(engine), keys_(keys_of(verdict)) {
+  CaseCauses(const Case& a_case, const Verdict& verdict, Engine& engine)
+      : CauseSearch(verdict.findings, verdict.steps + kStepsAlways),
+        case_(a_case),
+        verdict_(verdict),
+        engine_(engine) {
     case_.schedule = verdict.schedule;
-    budget_ = verdict.steps + kStepsAlways;
   }
 
   Causes run() {
     collect_kernels();
     // A recorded order of the case's own kernels that an edit changes: nothing is known of it.
     if (kernels_.kernels().empty() || case_.settings.edits != nullptr) return {};
-    const std::vector<Change> changes =
-        changes_for(verdict_.findings, kernels_.kernels(),
-                    case_.property.empty() && case_.pair->has_reference());
-    causes_.known = static_cast<std::uint32_t>(changes.size());
-    for (const Change& change : changes) {
-      if (causes_.tried == kChangesMax || budget_ == 0) break;
-      Helpful helpful{&change, vanished_with(change)};
-      if (helpful.findings.empty()) continue;
-      helpful_.push_back(std::move(helpful));
-      // Nothing can help more, and what follows is not preferred.
-      if (helpful_.back().findings.size() == verdict_.findings.size() && confirm(change)) {
-        choose(helpful_.back());
-        return std::move(causes_);
-      }
-    }
-    choose_by_number();
-    causes_.budget_used_up = budget_ == 0;
-    return std::move(causes_);
+    return CauseSearch::run(changes_for(verdict_.findings, kernels_.kernels(),
+                                        case_.property.empty() && case_.pair->has_reference()));
   }
 
  private:
-  struct Helpful {
-    const Change* change = nullptr;
-    std::vector<std::size_t> findings;  // ascending
-  };
-
   void collect_kernels() {
     FirstTrialWatched engine(engine_, kernels_);
     Settings settings = case_.settings;
@@ -123,8 +87,6 @@ class Experiment {
   // Of the case with a change: far more than it takes, and few where threads wait for ever.
   [[nodiscard]] std::uint64_t steps_max() const { return 4 * verdict_.steps + 5'000; }
 
-  void pay(std::uint64_t steps) { budget_ -= std::min(budget_, steps); }
-
   // Empty: it could not be run.
   std::optional<Verdict> try_case(const Change& change, const Case& of,
                                   std::variant<vgpu::Schedule, StrategyChoice> schedule,
@@ -133,7 +95,7 @@ class Experiment {
     tried.schedule = std::move(schedule);
     const bool is_of_host = change.edits.empty();
     if (!is_of_host) tried.settings.edits = std::make_shared<const ptx::Edits>(change.edits);
-    tried.settings.limits.steps_max = std::min({of.settings.limits.steps_max, steps_max, budget_});
+    tried.settings.limits.steps_max = std::min({of.settings.limits.steps_max, steps_max, budget()});
     TrialRunner runner(engine_);
     const cudart::Suppositions before = std::exchange(cudart::suppositions(), change.supposed);
     Verdict verdict = runner.run(tried);
@@ -144,55 +106,30 @@ class Experiment {
     return verdict;
   }
 
-  // Indices of findings; none if others appear.
-  std::vector<std::size_t> vanished_with(const Change& change) {
-    ++causes_.tried;
+  std::optional<Findings> findings_with(const Change& change) override {
     if (!change.edits.empty()) pay(text_bytes_ / kBytesOfStep);
-    if (budget_ == 0) return {};
-    const std::optional<Verdict> verdict = try_case(change, case_, verdict_.schedule, steps_max());
-    if (!verdict) return {};
-    const std::set<std::string> left = keys_of(*verdict);
-    if (brings_others(*verdict)) return {};
-    if (change.is_of_values && std::ranges::any_of(verdict->findings, is_of_results)) return {};
-    std::vector<std::size_t> vanished;
-    for (std::size_t i = 0; i < verdict_.findings.size(); ++i) {
-      if (!left.contains(key_of(verdict_.findings[i]))) vanished.push_back(i);
-    }
-    const bool has_error = std::ranges::any_of(vanished, [&](std::size_t i) {
-      return verdict_.findings[i].severity == vgpu::Severity::error;
-    });
-    return has_error ? vanished : std::vector<std::size_t>{};
-  }
-
-  [[nodiscard]] bool brings_others(const Verdict& verdict) const {
-    return std::ranges::any_of(verdict.findings, [&](const vgpu::Finding& finding) {
-      return finding.severity == vgpu::Severity::error && !keys_.contains(key_of(finding));
-    });
+    if (budget() == 0) return std::nullopt;
+    std::optional<Verdict> verdict = try_case(change, case_, verdict_.schedule, steps_max());
+    if (!verdict) return std::nullopt;
+    return std::move(verdict->findings);
   }
 
   // Whether no other schedule shows the findings that it removes, or others.
-  bool confirm(const Change& change) {
-    const auto removed = std::ranges::find(helpful_, &change, &Helpful::change);
-    std::set<std::string> keys;
-    for (const std::size_t i : removed->findings) keys.insert(key_of(verdict_.findings[i]));
-    const auto shows = [&](const Verdict& verdict) {
-      return std::ranges::any_of(verdict.findings, [&](const vgpu::Finding& finding) {
-        return keys.contains(key_of(finding));
-      });
-    };
+  bool holds(const Change& change, const std::set<std::string>& removed) override {
     const std::uint64_t schedules = is_of_weak_memory() ? kSchedulesOfWeakMemory : kSchedules;
     for (std::uint64_t i = 0; i < schedules; ++i) {
-      if (budget_ == 0) return false;
+      if (budget() == 0) return false;
       const std::optional<Verdict> verdict = try_case(change, case_, policy(i), steps_max());
-      if (!verdict || brings_others(*verdict) || shows(*verdict)) return false;
+      if (!verdict || brings_others(verdict->findings) || shows(verdict->findings, removed))
+        return false;
     }
     for (const Drawn& drawn : drawn_cases()) {
-      if (budget_ == 0) break;
+      if (budget() == 0) break;
       const std::optional<Verdict> verdict = try_case(change, drawn.a_case, drawn.a_case.schedule);
       if (!verdict) continue;
       const bool is_worse = std::ranges::any_of(verdict->findings, [&](const auto& finding) {
         const std::string key = key_of(finding);
-        const bool is_removed = keys.contains(key) && !is_of_results(finding);
+        const bool is_removed = removed.contains(key) && !is_of_results(finding);
         const bool is_new = finding.severity == vgpu::Severity::error && !drawn.keys.contains(key);
         return is_removed || is_new;
       });
@@ -219,12 +156,13 @@ class Experiment {
     for (const std::uint64_t trial : kDrawn) {
       try {
         Case drawn = nth_case(*case_.pair, case_.property, case_.settings, kSeed, trial);
-        drawn.settings.limits.steps_max = std::min(drawn.settings.limits.steps_max, budget_);
+        drawn.settings.limits.steps_max = std::min(drawn.settings.limits.steps_max, budget());
         TrialRunner runner(engine_);
         const Verdict verdict = runner.run(drawn);
         pay(verdict.steps * runner.trials());
-        if (budget_ == 0) break;
-        if (verdict.refusals.empty()) drawn_.push_back({std::move(drawn), keys_of(verdict)});
+        if (budget() == 0) break;
+        if (verdict.refusals.empty())
+          drawn_.push_back({std::move(drawn), keys_of(verdict.findings)});
       } catch (const DomainError&) {
         break;
       }
@@ -232,55 +170,16 @@ class Experiment {
     return drawn_;
   }
 
-  // Of those that are left, each time the change with which most findings vanish.
-  void choose_by_number() {
-    std::vector<Helpful> left = helpful_;
-    while (!left.empty()) {
-      const auto best = std::ranges::max_element(left, [](const Helpful& a, const Helpful& b) {
-        return a.findings.size() < b.findings.size();
-      });
-      if (best->findings.empty()) return;
-      const Helpful chosen = *best;
-      left.erase(best);
-      if (!confirm(*chosen.change)) continue;
-      choose(chosen);
-      for (Helpful& other : left) {
-        std::erase_if(other.findings, [&](std::size_t i) {
-          return std::ranges::find(chosen.findings, i) != chosen.findings.end();
-        });
-        const bool has_error = std::ranges::any_of(other.findings, [&](std::size_t i) {
-          return verdict_.findings[i].severity == vgpu::Severity::error;
-        });
-        if (!has_error) other.findings.clear();
-      }
-    }
-  }
-
-  void choose(const Helpful& helpful) {
-    HelpfulChange change{helpful.change->text, helpful.findings};
-    const auto is_later = [&](std::size_t i) {
-      const vgpu::Finding& finding = verdict_.findings[i];
-      return std::tuple(i != helpful.change->finding, finding.severity == vgpu::Severity::note,
-                        is_of_results(finding));
-    };
-    std::ranges::stable_sort(change.findings, {}, is_later);
-    causes_.found.push_back(std::move(change));
-  }
-
   Case case_;
   const Verdict& verdict_;
   Engine& engine_;
-  std::set<std::string> keys_;
   Launches kernels_;
-  std::uint64_t budget_ = 0, text_bytes_ = 0;
-  std::vector<Helpful> helpful_;
+  std::uint64_t text_bytes_ = 0;
   std::vector<Drawn> drawn_;
   bool has_drawn_ = false;
-  Causes causes_;
 };
 
-// --- between the two processes
-// --------------------------------------------------------------------
+// --- between the two processes --------------------------------------------------------------
 
 std::string text_of(const Causes& causes) {
   Json found = Json::array();
@@ -338,7 +237,7 @@ void be_silent() {
 
 Causes causes_of(const Case& a_case, const Verdict& verdict, Engine& engine) {
   if (!verdict.failed() || !verdict.refusals.empty()) return {};
-  return Experiment(a_case, verdict, engine).run();
+  return CaseCauses(a_case, verdict, engine).run();
 }
 
 void find_causes(Report& report, Engine& engine) {

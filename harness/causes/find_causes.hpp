@@ -10,22 +10,15 @@
 // narrowest order that is near the accesses (changes.hpp).
 //
 // What a search for causes may cost is a number of steps, so that a report is the same on every
-// machine: as many as the case itself takes, and kStepsAlways.  A report without errors costs
-// nothing.
+// machine: as many as the case itself takes, and kStepsAlways (cause_search.hpp).  A report without
+// errors costs nothing.
 #pragma once
-
-#include <cstdint>
 
 #include "harness/report/causes.hpp"
 #include "harness/report/report.hpp"
 #include "harness/trial/engine.hpp"
 
 namespace warpcheck {
-
-// Warp instructions, and one more for each kBytesOfStep bytes of PTX that is parsed and decoded
-// with a change.
-inline constexpr std::uint64_t kStepsAlways = 2'000'000, kBytesOfStep = 4;
-inline constexpr std::uint32_t kChangesMax = 96;
 
 // Sets `report.causes` for a report of the virtual GPU.  The experiments run in a process of their
 // own, because programs live as long as their process; if that dies, findings are grouped by rules.

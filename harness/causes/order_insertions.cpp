@@ -16,42 +16,17 @@ namespace {
 
 using ptx::EditKind;
 using ptx::Opcode;
-using vgpu::Lack;
-using vgpu::Relation;
 
 // The nearest gaps, for each of what can be inserted; and those of pairs.
 constexpr std::size_t kGapsMax = 14, kGapsOfPairs = 10;
 
-struct Inserted {
-  std::string ptx;
-  std::string text;  // what a programmer writes
-};
-
-const Inserted kWarpBarrier{"bar.warp.sync 0xffffffff;", "__syncwarp()"};
-const Inserted kBlockBarrier{"bar.sync 0;", "__syncthreads()"};
-const Inserted kClusterBarrier{"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;",
-                               "cluster.sync()"};
-const Inserted kCopyWait{"cp.async.wait_all;", "a wait for the copies"};
-const Inserted kCopyWaitAll{"cp.async.wait_all; bar.sync 0;",
-                            "a wait for the copies and __syncthreads()"};
-const Inserted kProxyFence{"fence.proxy.async; bar.sync 0;",
-                           "fence.proxy.async and __syncthreads()"};
-const Inserted kGridWait{"griddepcontrol.wait;", "cudaGridDependencySynchronize()"};
-
-Inserted fence_of(bool of_system) {
-  return of_system ? Inserted{"membar.sys;", "__threadfence_system()"}
-                   : Inserted{"membar.gl;", "__threadfence()"};
+Change insertion(const CodeGap& gap, std::string_view ptx, std::string_view words) {
+  return {{edit_at(gap.site, gap.kind, std::string(ptx))}, fmt::format("{} {}", words, gap.text)};
 }
 
-Change insertion(const CodeGap& gap, const Inserted& inserted) {
-  return {{edit_at(gap.site, gap.kind, inserted.ptx)},
-          fmt::format("{} {}", inserted.text, gap.text)};
-}
-
-void insert_at(const std::vector<CodeGap>& gaps, const Inserted& inserted,
-               std::vector<Change>& changes) {
+void insert_at(const std::vector<CodeGap>& gaps, Remedy remedy, std::vector<Change>& changes) {
   for (std::size_t i = 0; i < std::min(gaps.size(), kGapsMax); ++i) {
-    changes.push_back(insertion(gaps[i], inserted));
+    changes.push_back(insertion(gaps[i], inserted_text(remedy).ptx, inserted_text(remedy).words));
   }
 }
 
@@ -177,45 +152,29 @@ void add_phase_waits(const std::vector<CodeSite>& part, std::vector<Change>& cha
   const std::vector<CodeGap> gaps = gaps_around(part);
   for (const std::string& object : barrier_objects(part.front().text())) {
     for (const int parity : {0, 1}) {
-      const Inserted wait{fmt::format("{{ .reg .pred %phase_done; Wait_for_phase: "
-                                      "mbarrier.try_wait.parity.shared.b64 %phase_done, [{}], {}; "
-                                      "@!%phase_done bra Wait_for_phase; }}",
-                                      object, parity),
-                          fmt::format("a wait for the phase of parity {}", parity)};
+      const std::string wait = fmt::format(
+          "{{ .reg .pred %phase_done; Wait_for_phase: "
+          "mbarrier.try_wait.parity.shared.b64 %phase_done, [{}], {}; "
+          "@!%phase_done bra Wait_for_phase; }}",
+          object, parity);
+      const std::string words = fmt::format("a wait for the phase of parity {}", parity);
       for (std::size_t i = 0; i < std::min<std::size_t>(gaps.size(), 6); ++i) {
-        changes.push_back(insertion(gaps[i], wait));
+        changes.push_back(insertion(gaps[i], wait, words));
       }
     }
   }
 }
 
 void add_grid_waits(const std::vector<CodeSite>& sites, std::vector<Change>& changes) {
+  const InsertedText& wait = inserted_text(Remedy::grid_wait);
   for (const CodeSite& site : sites) {
     CodeSite begin = site;
     begin.function = 0;
     begin.index = 0;
     changes.push_back(
-        {{edit_at(begin, EditKind::insert_before, kGridWait.ptx)},
-         fmt::format("{} at the beginning of the kernel of {}", kGridWait.text, line_text(site))});
+        {{edit_at(begin, EditKind::insert_before, std::string(wait.ptx))},
+         fmt::format("{} at the beginning of the kernel of {}", wait.words, line_text(site))});
   }
-}
-
-bool is_block(Relation relation) {
-  return relation == Relation::lanes || relation == Relation::warps || relation == Relation::none;
-}
-
-void add_barriers(const vgpu::Finding& race, const std::vector<CodeSite>& part,
-                  std::vector<Change>& changes) {
-  const std::vector<CodeGap> gaps = gaps_around(part);
-  const bool of_warp = race.relation == Relation::lanes &&
-                       std::ranges::all_of(race.also_between,
-                                           [](Relation other) { return other == Relation::lanes; });
-  // In a block of one warp nothing shows whether the barrier of the warp would be enough, as the
-  // shrunk case of a larger one has such a block.
-  const bool one_warp = part.front().kernel->threads <= 32;
-  if (of_warp && !one_warp) insert_at(gaps, kWarpBarrier, changes);
-  insert_at(gaps, kBlockBarrier, changes);
-  if (of_warp && one_warp) insert_at(gaps, kWarpBarrier, changes);
 }
 
 // Accesses by which threads of other blocks, launches or the host are told something.
@@ -227,9 +186,14 @@ bool communicates(const ptx::Instruction& instruction) {
 
 }  // namespace
 
-std::vector<Change> handover_changes(const std::vector<LaunchedKernel>& kernels, bool of_system) {
+std::vector<Change> scope_changes(const std::vector<LaunchedKernel>& kernels, bool of_system) {
   std::vector<Change> changes;
   widen_scopes(kernels, of_system, changes);
+  return changes;
+}
+
+std::vector<Change> fence_changes(const std::vector<LaunchedKernel>& kernels, Remedy fence) {
+  std::vector<Change> changes;
   // Of the copies that the compiler makes of a line, the first one, and the last one behind it.
   std::vector<CodeGap> gaps;
   const auto add = [&](const CodeSite& site, EditKind kind, std::string text) {
@@ -252,53 +216,33 @@ std::vector<Change> handover_changes(const std::vector<LaunchedKernel>& kernels,
       add(site, EditKind::insert_after, "after " + line);
   });
   if (gaps.size() > kGapsOfPairs) gaps.resize(kGapsOfPairs);
-  const Inserted fence = fence_of(of_system);
   insert_at(gaps, fence, changes);
+  const std::string text(inserted_text(fence).ptx);
   const auto line_of = [](const CodeGap& gap) { return gap.site.instruction().location.line; };
   std::ranges::stable_sort(gaps, {}, line_of);
   for (std::size_t a = 0; a < gaps.size(); ++a) {
     for (std::size_t b = a + 1; b < gaps.size(); ++b) {
-      changes.push_back({{edit_at(gaps[a].site, gaps[a].kind, fence.ptx),
-                          edit_at(gaps[b].site, gaps[b].kind, fence.ptx)},
-                         fmt::format("{} {} and {}", fence.text, gaps[a].text, gaps[b].text)});
+      changes.push_back(
+          {{edit_at(gaps[a].site, gaps[a].kind, text), edit_at(gaps[b].site, gaps[b].kind, text)},
+           fmt::format("{} {} and {}", inserted_text(fence).words, gaps[a].text, gaps[b].text)});
     }
   }
   return changes;
 }
 
-std::vector<Change> order_changes_for(const vgpu::Finding& race, const std::vector<CodeSite>& sites,
-                                      const std::vector<LaunchedKernel>& kernels) {
+std::vector<Change> inserted_orders(Remedy remedy, const std::vector<CodeSite>& sites) {
   std::vector<Change> changes;
-  const bool of_system = race.relation == Relation::host || race.relation == Relation::launches;
-  switch (race.lack) {
-    case Lack::grid_wait: add_grid_waits(sites, changes); return changes;
-    case Lack::phase_wait:
-      for (const auto& part : by_function(sites)) add_phase_waits(part, changes);
-      return changes;
-    case Lack::copy_wait:
-    case Lack::copy_handover:
-      for (const auto& part : by_function(sites)) {
-        if (race.lack == Lack::copy_handover) insert_at(gaps_around(part), kBlockBarrier, changes);
-        insert_at(gaps_around(part), kCopyWait, changes);
-        insert_at(gaps_around(part), kCopyWaitAll, changes);
-      }
-      return changes;
-    case Lack::proxy_fence:
-      for (const auto& part : by_function(sites))
-        insert_at(gaps_around(part), kProxyFence, changes);
-      return changes;
-    case Lack::cluster_barrier:
-      for (const auto& part : by_function(sites))
-        insert_at(gaps_around(part), kClusterBarrier, changes);
-      return changes;
-    default: break;
-  }
-  if (is_block(race.relation)) {
-    for (const auto& part : by_function(sites)) add_barriers(race, part, changes);
+  if (remedy == Remedy::grid_wait) {
+    add_grid_waits(sites, changes);
     return changes;
   }
-  std::vector<Change> handover = handover_changes(kernels, of_system);
-  std::ranges::move(handover, std::back_inserter(changes));
+  for (const std::vector<CodeSite>& part : by_function(sites)) {
+    if (remedy == Remedy::phase_wait) {
+      add_phase_waits(part, changes);
+    } else {
+      insert_at(gaps_around(part), remedy, changes);
+    }
+  }
   return changes;
 }
 

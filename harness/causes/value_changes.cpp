@@ -263,11 +263,16 @@ std::vector<Change> split_changes(const std::vector<CodeSite>& sites) {
   return changes;
 }
 
-std::vector<Change> atomic_changes(const std::vector<CodeSite>& sites, bool of_system) {
+std::vector<Change> atomic_updates(const std::vector<CodeSite>& sites) {
   std::vector<Change> changes;
   for (const CodeSite& site : sites) {
     if (auto change = atomic_update(site)) changes.push_back(*std::move(change));
   }
+  return changes;
+}
+
+std::vector<Change> atomic_accesses(const std::vector<CodeSite>& sites, bool of_system) {
+  std::vector<Change> changes;
   // One side is atomic already: the other one alone.
   const bool has_atomic = std::ranges::any_of(sites, [](const CodeSite& site) {
     const Opcode opcode = site.instruction().opcode;

@@ -36,9 +36,22 @@ std::vector<std::size_t> first_of_groups(std::span<const vgpu::Finding> findings
   return first_of;
 }
 
+std::string limit_of(const Causes& causes) {
+  if (!causes.why_not.empty())
+    return fmt::format("findings are grouped by rules, no change was tried: {}", causes.why_not);
+  if (!causes.budget_used_up) return {};
+  return fmt::format(
+      "the budget of steps for experiments was used up after {} of {} changes; other findings are "
+      "grouped by rules",
+      causes.tried, causes.known);
+}
+
 std::string sentence_of(const HelpfulChange& change, std::size_t all) {
   const std::size_t count = change.findings.size();
-  if (count == all) return fmt::format("with {}, this case has no findings", change.text);
+  if (count == all) {
+    return fmt::format("with {}, this {} has no findings", change.text,
+                       change.is_of_program ? "program" : "case");
+  }
   if (count == 1) return fmt::format("with {}, this finding vanishes", change.text);
   return fmt::format("with {}, these {} findings vanish", change.text, count);
 }

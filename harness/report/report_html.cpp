@@ -124,6 +124,10 @@ class Page {
       text += fmt::format("; {} of {} kernel lines ran", hit, lines);
     }
     add(body_, "p", text, "summary");
+    for (const Report& report : run_.reports) {
+      if (const std::string limit = limit_of(report.causes); !limit.empty())
+        add(body_, "p", fmt::format("{}: {}", report.a_case.pair->name(), limit));
+    }
   }
 
   // "58 claims: 57 passed, 1 failed"

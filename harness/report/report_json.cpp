@@ -110,10 +110,12 @@ Json failure_json(const Report& report) {
                {"warp_model", name_of(a_case.settings.warp_model)},
                {"refusals", report.verdict.refusals},
                {"case", report.replay_path}};
-  if (report.causes.known != 0) {
-    json["causes"] = {{"changes_known", report.causes.known},
-                      {"changes_tried", report.causes.tried},
-                      {"budget_used_up", report.causes.budget_used_up}};
+  const Causes& causes = report.causes;
+  if (causes.known != 0 || !causes.why_not.empty()) {
+    json["causes"] = {{"changes_known", causes.known},
+                      {"changes_tried", causes.tried},
+                      {"budget_used_up", causes.budget_used_up}};
+    if (const std::string limit = limit_of(causes); !limit.empty()) json["causes"]["limit"] = limit;
   }
   if (report.search) {
     json["trials"] = report.search->trials;

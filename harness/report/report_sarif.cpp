@@ -261,6 +261,14 @@ Json invocation_json(const RunReport& run) {
                              {"level", "warning"},
                              {"message", text_json("not checked: " + gap)}});
   }
+  for (const Report& report : run.reports) {
+    const std::string limit = limit_of(report.causes);
+    if (limit.empty()) continue;
+    notifications.push_back(
+        {{"descriptor", {{"id", "grouped-by-rules"}}},
+         {"level", "note"},
+         {"message", text_json(fmt::format("{}: {}", report.a_case.pair->name(), limit))}});
+  }
   for (const Expectation& expectation : run.unmatched) {
     notifications.push_back(
         {{"descriptor", {{"id", "expectation-unmatched"}}},

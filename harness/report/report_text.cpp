@@ -147,6 +147,8 @@ std::string report_text(const Report& report) {
   if (told < findings.size()) {
     text += fmt::format("  ... and {} more findings\n", findings.size() - told);
   }
+  if (const std::string limit = limit_of(report.causes); !limit.empty())
+    text += fmt::format("  {}\n", limit);
   for (const std::string& refusal : report.verdict.refusals) {
     text += fmt::format("  {}\n", refusal);
   }

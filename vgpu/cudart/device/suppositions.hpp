@@ -9,6 +9,10 @@ struct Suppositions {
   bool one_stream = false;
   // What cudaMalloc() returns holds zeros.
   bool zeroed_memory = false;
+  // The host waits for each operation before it goes on.
+  bool host_waits = false;
+  // Memory of the device is never freed.
+  bool late_frees = false;
   friend bool operator==(const Suppositions&, const Suppositions&) = default;
 };
 

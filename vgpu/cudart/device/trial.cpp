@@ -73,7 +73,7 @@ void Trial::refuse(std::string_view reason) {
 }
 
 Trial::LaunchNumber Trial::launch(const vgpu::Program& program, std::uint64_t ptx_hash,
-                                  std::uint64_t edited_places) {
+                                  std::uint64_t edited_places, std::uint32_t threads) {
   ExecSession* const session = exec_session();
   const auto known = std::ranges::find_if(launched_, [&](const std::string* name) {
     return name == &program.kernel || *name == program.kernel;
@@ -84,7 +84,7 @@ Trial::LaunchNumber Trial::launch(const vgpu::Program& program, std::uint64_t pt
     launched_.push_back(&program.kernel);
     launched_hashes_.push_back(ptx_hash);
     result_.edited_places = std::max(result_.edited_places, edited_places);
-    if (session != nullptr) session->launches_first(program);
+    if (session != nullptr) session->launches_first(program, threads);
   }
   if (session != nullptr) session->launched(result_.launches, number.kernel);
   return number;

@@ -61,9 +61,9 @@ class Trial {
     std::uint32_t launch = 0;  // among all launches, from 0
     std::uint32_t kernel = 0;  // among all kernels, in order of their first launch, from 0
   };
-  // edited_places: of the program's module
+  // edited_places: of the program's module; threads: of a block
   LaunchNumber launch(const vgpu::Program& program, std::uint64_t ptx_hash,
-                      std::uint64_t edited_places = 0);
+                      std::uint64_t edited_places = 0, std::uint32_t threads = 0);
   // Returns the mangled names of the kernels, in the order of their numbers.
   [[nodiscard]] std::vector<std::string> kernels() const;
   // Records that the order of threads, or of device operations, may be visible.

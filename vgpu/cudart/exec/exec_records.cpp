@@ -179,7 +179,9 @@ struct RecordJson {
             {"proved", kernel.proved},
             {"file", kernel.file},
             {"target", kernel.target},
-            {"stands_in", kernel.stands_in}};
+            {"stands_in", kernel.stands_in},
+            {"code", kernel.code},
+            {"threads", kernel.threads}};
   }
   Json operator()(const CallRecord& call) const {
     return {{"record", "call"}, {"name", call.name}, {"file", call.file}, {"line", call.line}};
@@ -214,7 +216,8 @@ ExecRecord record_of(const Json& json) {
         json.at("name").get<std::string>(),     json.at("sees_order").get<std::string>(),
         json.at("reads_unwritten").get<bool>(), json.at("arrivals").get<std::uint64_t>(),
         json.at("proved").get<std::string>(),   json.at("file").get<std::string>(),
-        json.at("target").get<std::string>(),   json.at("stands_in").get<bool>()};
+        json.at("target").get<std::string>(),   json.at("stands_in").get<bool>(),
+        json.at("code").get<std::string>(),     json.at("threads").get<std::uint32_t>()};
   } else if (kind == "call") {
     record.what = CallRecord{json.at("name").get<std::string>(), json.at("file").get<std::string>(),
                              json.at("line").get<std::uint32_t>()};
@@ -284,6 +287,12 @@ ExecSettings settings_of(const Json& json) {
   settings.profile = json.at("profile").get<bool>();
   for (const Json& edit : json.at("edits")) settings.edits.push_back(edit_of(edit));
   settings.texts = json.at("texts").get<std::vector<std::string>>();
+  settings.supposed.one_stream = json.at("one_stream").get<bool>();
+  settings.supposed.zeroed_memory = json.at("zeroed_memory").get<bool>();
+  settings.supposed.host_waits = json.at("host_waits").get<bool>();
+  settings.supposed.late_frees = json.at("late_frees").get<bool>();
+  settings.experiments = json.at("experiments").get<int>();
+  settings.code = json.at("code").get<bool>();
   settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
   settings.ordered_operation = json.at("ordered_operation").get<std::uint32_t>();
   settings.ordered_byte = json.at("ordered_byte").get<std::uint64_t>();
@@ -336,6 +345,12 @@ std::string to_text(const ExecSettings& settings) {
                {"profile", settings.profile},
                {"edits", std::move(edits)},
                {"texts", settings.texts},
+               {"one_stream", settings.supposed.one_stream},
+               {"zeroed_memory", settings.supposed.zeroed_memory},
+               {"host_waits", settings.supposed.host_waits},
+               {"late_frees", settings.supposed.late_frees},
+               {"experiments", settings.experiments},
+               {"code", settings.code},
                {"kept_bytes", settings.kept_bytes},
                {"ordered_operation", settings.ordered_operation},
                {"ordered_byte", settings.ordered_byte}});

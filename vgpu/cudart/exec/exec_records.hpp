@@ -17,6 +17,7 @@
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/check/counters/memory_counts.hpp"
 #include "vgpu/check/finding.hpp"
+#include "vgpu/cudart/device/suppositions.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/ptx/edit/program_edit.hpp"
 #include "vgpu/schedule/schedule.hpp"
@@ -59,9 +60,14 @@ struct ExecSettings {
   bool profile = false;    // whether to count what instructions do to memory
   bool prove = false;      // whether to examine the code of kernels (KernelRecord::proved)
   // Experiments with the device code: changes of it, and files with PTX that stand in for units
-  // (ExecSession::stand_in_texts).
+  // (ExecSession::stand_in_texts); with the host's: what is supposed of it.
   ptx::Edits edits{};
   std::vector<std::string> texts{};
+  Suppositions supposed{};
+  // The socket from which this process gets the settings of its copies (experiments.hpp); -1: none.
+  int experiments = -1;
+  // Whether to write the PTX of launched kernels beside the records (KernelRecord::code).
+  bool code = false;
   // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
   // Follow the order of threads, without checks, and record as a `schedule-dependent` finding why
@@ -95,6 +101,9 @@ struct KernelRecord {
   std::string file{};      // the source of its first line that is no library's; empty: not known
   std::string target{};    // "sm_75", of its PTX
   bool stands_in = false;  // its code is one of ExecSettings::texts
+  // With ExecSettings::code: the file with the PTX of its module; empty: it was linked of several.
+  std::string code{};
+  std::uint32_t threads = 0;  // of a block of the first launch
 };
 // An API function moves bytes to the host, or from the host to the device, for the first time;
 // Arrival::call is the number of this record among those of its process.  Calls that move bytes to

@@ -47,6 +47,9 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.checkers.volatile_is_weak = true;
   settings.checkers.strict_init = true;
   settings.texts = {"/a/scan.ptx"};
+  settings.supposed = {.one_stream = true, .host_waits = true};
+  settings.experiments = 5;
+  settings.code = true;
   settings.edits = {
       {.kind = ptx::EditKind::remove, .place = ptx::InstructionPlace{"_Z4scanPi", 3}, .text = {}},
       {.kind = ptx::EditKind::insert_after,
@@ -85,6 +88,9 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_TRUE(back->checkers.volatile_is_weak);
   EXPECT_TRUE(back->checkers.strict_init);
   EXPECT_EQ(back->texts, settings.texts);
+  EXPECT_EQ(back->supposed, settings.supposed);
+  EXPECT_EQ(back->experiments, 5);
+  EXPECT_TRUE(back->code);
   EXPECT_EQ(back->edits, settings.edits);
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,7 +21,9 @@
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/api/calls/mishaps.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
+#include "vgpu/cudart/device/suppositions.hpp"
 #include "vgpu/cudart/device/this_process.hpp"
+#include "vgpu/cudart/exec/experiments.hpp"
 #include "vgpu/cudart/host_watch/host_watch.hpp"
 #include "vgpu/cudart/streams/order_of_arrival.hpp"
 #include "vgpu/program/flow/data_uses.hpp"
@@ -163,7 +166,11 @@ void ExecSession::end_counts() {
   append({.process = ::getpid(), .what = CountsRecord{counters_.counts()}});
 }
 
-void ExecSession::start() { append({.process = ::getpid(), .what = StartRecord{program_path()}}); }
+void ExecSession::start() {
+  if (settings_.experiments >= 0) settings_ = next_experiment(settings_);
+  suppositions() = settings_.supposed;
+  append({.process = ::getpid(), .what = StartRecord{program_path()}});
+}
 
 void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
   if (counts_.size() <= number) counts_.resize(number + 1);
@@ -217,19 +224,29 @@ std::string proof_by_code(const vgpu::Program& kernel) {
 
 }  // namespace
 
-void ExecSession::launches_first(const vgpu::Program& kernel) {
+std::string ExecSession::write_code(std::string_view ptx) {
+  if (!settings_.code || ptx.empty()) return {};
+  const std::string path =
+      fmt::format("{}.{:016x}.ptx", settings_.records, XXH3_64bits(ptx.data(), ptx.size()));
+  if (::access(path.c_str(), F_OK) != 0)
+    std::ofstream(path, std::ios::binary).write(ptx.data(), std::ssize(ptx));
+  return path;
+}
+
+void ExecSession::launches_first(const vgpu::Program& kernel, std::uint32_t threads) {
   std::string sees_order;
   if (const std::optional<std::uint32_t> pc = sees_order_of_arrival(kernel)) {
     const vgpu::AccessSide side = vgpu::side_at("", {&kernel, *pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}});
     if (!side.file.empty()) sees_order = fmt::format("{}:{} ", side.file, side.line);
     sees_order += side.ptx;
   }
-  append({.process = ::getpid(),
-          .what = KernelRecord{kernel.kernel, std::move(sees_order),
-                               logs_host_bytes() && vgpu::reads_unwritten_register(kernel),
-                               arrivals(), settings_.prove ? proof_by_code(kernel) : std::string(),
-                               source_file_of(kernel), target_of(kernel.ptx),
-                               stood_in_.contains(kernel.kernel)}});
+  append(
+      {.process = ::getpid(),
+       .what = KernelRecord{kernel.kernel, std::move(sees_order),
+                            logs_host_bytes() && vgpu::reads_unwritten_register(kernel), arrivals(),
+                            settings_.prove ? proof_by_code(kernel) : std::string(),
+                            source_file_of(kernel), target_of(kernel.ptx),
+                            stood_in_.contains(kernel.kernel), write_code(kernel.ptx), threads}});
 }
 
 void ExecSession::launched(std::uint64_t launches, std::uint32_t kernel) {

@@ -53,9 +53,9 @@ class ExecSession {
   [[nodiscard]] vgpu::Observer* counters() { return settings_.profile ? &counters_ : nullptr; }
   // Records something that was not checked, and the reason; each text once.
   void not_checked(std::string_view what);
-  // launches_first(): the first launch of a kernel. launched(), printed(): the totals of launches
-  // and of printf() texts; kernel: its number, from 0.
-  void launches_first(const vgpu::Program& kernel);
+  // launches_first(): the first launch of a kernel, with so many threads in a block. launched(),
+  // printed(): the totals of launches and of printf() texts; kernel: its number, from 0.
+  void launches_first(const vgpu::Program& kernel, std::uint32_t threads);
   void launched(std::uint64_t launches, std::uint32_t kernel);
   // The log of this process.
   ExecLog& log();
@@ -81,6 +81,8 @@ class ExecSession {
  private:
   explicit ExecSession(ExecSettings settings) : settings_(std::move(settings)) {}
   void append(const ExecRecord& record) const;
+  // Writes the PTX of a module, once; returns its file, empty without ExecSettings::code.
+  [[nodiscard]] std::string write_code(std::string_view ptx);
   void trace(TrialSettings& trial);
   void end_trace();
   void debug(TrialSettings& trial);

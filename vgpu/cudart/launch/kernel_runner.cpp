@@ -141,7 +141,8 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
                                      std::vector<std::uint32_t>& all) {
   DeviceState& device = dependencies_.devices[host_launch.work.device];
   const Trial::LaunchNumber number = dependencies_.trial.launch(
-      grid.linked->program, grid.linked->ptx_hash, grid.linked->code->edited_places());
+      grid.linked->program, grid.linked->ptx_hash, grid.linked->code->edited_places(),
+      static_cast<std::uint32_t>(grid.block.count()));
   if (grid.linked->order_source.pc != ptx::kNone)
     dependencies_.trial.order_shows(grid.linked->program, grid.linked->order_source);
   dependencies_.arrivals.launched(number.kernel);

@@ -12,6 +12,7 @@
 #include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/meanwhile.hpp"
+#include "vgpu/cudart/device/suppositions.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
@@ -84,7 +85,8 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
   launches_in(nullptr);
   before_.clear();
   // While calls are recorded, they run in the order in which the program makes them.
-  if (!until_done && dependencies_.recording.log() == nullptr) return cudaSuccess;
+  const bool waits = until_done || suppositions().host_waits;
+  if (!waits && dependencies_.recording.log() == nullptr) return cudaSuccess;
   const OperationPtr last = stream.last;
   wait_for(last);
   return until_done ? dependencies_.devices[stream.device].errors.sticky() : cudaSuccess;

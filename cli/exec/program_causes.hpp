@@ -1,0 +1,31 @@
+// Causes by experiment (harness/causes) of what a program's run has shown: copies of the program
+// run with changed device code, or with something supposed of its host code.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cli/exec/program_run.hpp"
+#include "cli/exec/supervisor.hpp"
+#include "harness/report/causes.hpp"
+
+namespace warpcheck {
+
+// What the experiments with a program may always cost, besides as much as its run has: warp
+// instructions, and kStepsOfCopy for each run.
+inline constexpr std::uint64_t kStepsOfPrograms = 4'000'000, kStepsOfCopy = 200'000;
+
+struct ExplainedRun {
+  const ProgramRun* run = nullptr;
+  cudart::ExecSettings settings;        // of that run
+  std::vector<vgpu::Finding> findings;  // to explain: as in the report
+  double seconds = 0, cpu_seconds = 0;  // that it took
+  std::uint64_t steps_max = kStepsOfPrograms;
+};
+
+// Indices in the result are those of ExplainedRun::findings.
+//   runner: with which the run was made
+[[nodiscard]] Causes causes_of_program(const ExplainedRun& explained, Supervisor& supervisor,
+                                       ProgramRunner& runner);
+
+}  // namespace warpcheck

@@ -1,0 +1,44 @@
+// Runs of a program that differ in settings, from one start of it
+// (vgpu/cudart/exec/experiments.hpp). They print nothing, read nothing and change no files, so a
+// command may make them without being asked to run the program again.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cli/exec/program_run.hpp"
+#include "cli/exec/supervisor.hpp"
+
+namespace warpcheck {
+
+class ProgramExperiments {
+ public:
+  // runner: not owned.  seconds_max: of one run; one that takes longer ends all experiments
+  ProgramExperiments(Supervisor& supervisor, ProgramRunner& runner, double seconds_max);
+  ~ProgramExperiments();  // ends the process
+  ProgramExperiments(const ProgramExperiments&) = delete;
+  ProgramExperiments& operator=(const ProgramExperiments&) = delete;
+
+  // Nothing: there are no more runs, and why() says why not.
+  std::optional<ProgramRun> run(cudart::ExecSettings settings);
+  [[nodiscard]] const std::string& why() const { return why_; }
+
+ private:
+  bool start(const cudart::ExecSettings& settings);
+  // The next line from the process; nothing: it has ended, is late, or nothing more should begin.
+  std::optional<std::string> answer();
+  std::optional<ProgramRun> give_up(std::string why);
+
+  Supervisor& supervisor_;
+  ProgramRunner& runner_;
+  double seconds_max_;
+  pid_t process_ = 0;  // 0: not started
+  int socket_ = -1;
+  int runs_ = 0;
+  std::string why_;
+};
+
+}  // namespace warpcheck
