@@ -2,16 +2,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/all_sizes/all_sizes.hpp"
+#include "cli/exec/program_file.hpp"
+#include "cli/exec/run_directory.hpp"
 #include "cli/orders/judge_arguments.hpp"
+#include "cli/orders/program_orders.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/orders/find_orders.hpp"
 #include "harness/orders/orders_report.hpp"
+#include "harness/pair/registry.hpp"
 #include "harness/process/progress.hpp"
 
 namespace warpcheck {
@@ -19,6 +24,7 @@ namespace {
 
 struct OrdersArguments : JudgeArguments {
   std::vector<std::string> pairs;
+  std::uint64_t runs = 20;
   bool all_sizes = false;
   std::string json, html;
   std::string cases = "orders";
@@ -32,7 +38,55 @@ void try_all_sizes(const AnyPair& pair, JudgedOrder& one, const JudgeOptions& op
   if (proof.failure) show_need(one, *proof.failure, options);
 }
 
+// Whether the words are a program and its arguments.
+bool names_program(const std::vector<std::string>& words) {
+  return Registry::global().find(words.front()) == nullptr &&
+         std::filesystem::exists(words.front());
+}
+
+int orders_of_program(const OrdersArguments& arguments) {
+  if (!arguments.html.empty() || arguments.all_sizes)
+    throw UsageError("--html and --all-sizes are for pairs");
+  const ProgramFile file = find_program(arguments.pairs.front());
+  require_our_runtime(file);
+  const RunDirectory directory;
+  return Supervisor::run([&](Supervisor& supervisor) -> int {
+    Progress progress;
+    const ProgramToJudge program{
+        .path = file.path,
+        .command = arguments.pairs,
+        .directory = directory.path(),
+        .runs = arguments.runs,
+        .edits_directory = arguments.cases,
+        .on_step = [&](const std::string& line) { progress.show([&] { return line; }); }};
+    std::vector<OrderOfProgram> orders;
+    try {
+      orders = judge_orders_of_program(program, supervisor);
+    } catch (const ProgramError& error) {
+      progress.clear();
+      complain(error.what());
+      return kCannot;
+    }
+    progress.clear();
+    print(program_orders_text(arguments.pairs.front(), orders));
+    if (!arguments.json.empty())
+      write_file_atomically(arguments.json,
+                            program_orders_json(arguments.pairs, orders).dump(1) + "\n");
+    if (supervisor.is_stopped()) return kInterrupted;
+    const auto redundant = std::ranges::count(orders, Need::redundant, &OrderOfProgram::need);
+    return redundant != 0 ? kFindings : kNothingFound;
+  });
+}
+
 int run_orders(OrdersArguments& arguments) {
+  if (names_program(arguments.pairs)) {
+    try {
+      return orders_of_program(arguments);
+    } catch (const ProgramError& error) {
+      complain(error.what());
+      return kCannot;
+    }
+  }
   arguments.compile.apply();
   arguments.judge.stop = watch_interrupts();
   std::vector<OrdersOfPair> pairs;
@@ -79,7 +133,16 @@ int run_orders(OrdersArguments& arguments) {
 
 void add_orders_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<OrdersArguments>();
-  command.add_option("PAIR", arguments->pairs, "Pairs whose kernels are examined")->required();
+  command
+      .add_option("PAIR", arguments->pairs,
+                  "Pairs whose kernels are examined; or, after --, a program and its arguments")
+      ->required()
+      ->type_name("PAIR...|PROGRAM ARG...");
+  command
+      .add_option("--runs", arguments->runs,
+                  "Runs of a program without each order, each under another schedule")
+      ->check(positive_number)
+      ->capture_default_str();
   command
       .add_option("--trials", arguments->judge.trials,
                   "Trials without each order, in each build, until one fails")
@@ -89,7 +152,9 @@ void add_orders_to(CLI::App& command, Run& run) {
   command.add_flag("--all-sizes", arguments->all_sizes,
                    "Also ask for every size, from the code alone, whether a kernel without a "
                    "redundant order is free of races");
-  command.add_option("--cases", arguments->cases, "Directory for the cases that show a need")
+  command
+      .add_option("--cases", arguments->cases,
+                  "Directory for the cases, or changes of a program's code, that show a need")
       ->capture_default_str();
   command.add_option("--json", arguments->json, "Write every order to this file");
   command.add_option("--html", arguments->html, "Write the orders beside the source to this file");
@@ -105,6 +170,7 @@ void add_orders_to(CLI::App& command, Run& run) {
       "Examples:\n"
       "  warpcheck orders scan_tree\n"
       "  warpcheck orders reduce_sum --trials 2000 --html orders.html\n"
+      "  warpcheck orders -- ./scan 1000\n"
       "\n"
       "Exit status: 0 no order is redundant, 1 one is, 2 bad usage, a pair that fails as it is or\n"
       "cannot be run, or a file that cannot be written, 130 interrupted (Ctrl-C, SIGTERM).");
@@ -114,7 +180,7 @@ void add_orders_to(CLI::App& command, Run& run) {
 const RegisteredCommand kOrdersCommand{
     {.rank = 36,
      .name = "orders",
-     .help = "Say which barriers, fences and strong accesses of a pair's kernels are needed",
+     .help = "Say which barriers, fences and strong accesses of kernels are needed",
      .add = add_orders_to}};
 
 }  // namespace

@@ -307,44 +307,69 @@ ptx::Edits edits_at(const CodePoint& point, ptx::EditKind kind, const std::strin
   return edits;
 }
 
-std::vector<Order> find_orders(const AnyPair& pair, std::uint64_t seed) {
-  std::map<OrderKey, Order> orders;
-  std::set<SourceChain> of_one_block;  // places of atomic operations whose scope means nothing
-  for (const auto& [build, name] : kBuildNames) {
-    const bool is_optimized = build == cudart::Build::optimized;
-    const std::vector<RanKernel> kernels = kernels_of_pair(pair, build, seed);
+namespace {
+
+class OrderCollector {
+ public:
+  void add(const std::vector<RanKernel>& kernels, ptx::EditedBuild build) {
     std::uint64_t steps = 0;
     for (const RanKernel& kernel : kernels) {
       for (const std::uint64_t count : kernel.counts) steps += count;
     }
-    for (const CodePoint& point : code_points(kernels)) {
-      if (is_of_one_block(*point.instruction)) of_one_block.insert(point.place);
-      const bool is_call = point.order_function != nullptr;
-      for (const OrderChange& change :
-           order_changes(is_call ? *point.order_function : *point.function, *point.instruction)) {
-        if (is_call && change.edit != ptx::EditKind::remove) continue;
-        if (change.kind == OrderKind::scope && of_one_block.contains(point.place)) continue;
-        Order& order = orders[{point.place, change.kind, change.change}];
-        if (order.edits.empty()) {
-          order.kind = change.kind;
-          order.place = point.place;
-          order.instruction = point.instruction->text;
-          order.change = change.change;
-          order.steps = steps;
-          order.beside = point.beside;
-        }
-        if (point.beside.empty()) order.beside.clear();
-        if (order.steps == steps) order.executed += point.executed;
-        add_edits(order, edits_at(point, change.edit, change.text,
-                                  is_optimized ? ptx::EditedBuild::optimized
-                                               : ptx::EditedBuild::unoptimized));
+    for (const CodePoint& point : code_points(kernels)) add(point, steps, build);
+  }
+
+  // In order of place.
+  std::vector<Order> take() {
+    join_cut_places(orders_);
+    std::vector<Order> found;
+    for (auto& [key, order] : orders_) found.push_back(std::move(order));
+    return found;
+  }
+
+ private:
+  void add(const CodePoint& point, std::uint64_t steps, ptx::EditedBuild build) {
+    if (is_of_one_block(*point.instruction)) of_one_block_.insert(point.place);
+    const bool is_call = point.order_function != nullptr;
+    for (const OrderChange& change :
+         order_changes(is_call ? *point.order_function : *point.function, *point.instruction)) {
+      if (is_call && change.edit != ptx::EditKind::remove) continue;
+      if (change.kind == OrderKind::scope && of_one_block_.contains(point.place)) continue;
+      Order& order = orders_[{point.place, change.kind, change.change}];
+      if (order.edits.empty()) {
+        order.kind = change.kind;
+        order.place = point.place;
+        order.instruction = point.instruction->text;
+        order.change = change.change;
+        order.steps = steps;
+        order.beside = point.beside;
       }
+      if (point.beside.empty()) order.beside.clear();
+      if (order.steps == steps) order.executed += point.executed;
+      add_edits(order, edits_at(point, change.edit, change.text, build));
     }
   }
-  join_cut_places(orders);
-  std::vector<Order> found;
-  for (auto& [key, order] : orders) found.push_back(std::move(order));
-  return found;
+
+  std::map<OrderKey, Order> orders_;
+  std::set<SourceChain> of_one_block_;  // places of atomic operations whose scope means nothing
+};
+
+}  // namespace
+
+std::vector<Order> find_orders(const AnyPair& pair, std::uint64_t seed) {
+  OrderCollector collector;
+  for (const auto& [build, name] : kBuildNames) {
+    collector.add(kernels_of_pair(pair, build, seed), build == cudart::Build::optimized
+                                                          ? ptx::EditedBuild::optimized
+                                                          : ptx::EditedBuild::unoptimized);
+  }
+  return collector.take();
+}
+
+std::vector<Order> orders_of_kernels(const std::vector<RanKernel>& kernels) {
+  OrderCollector collector;
+  collector.add(kernels, ptx::EditedBuild::optimized);
+  return collector.take();
 }
 
 }  // namespace warpcheck

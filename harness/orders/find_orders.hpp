@@ -55,4 +55,7 @@ struct CodePoint {
 // and the orders are those of the optimised build alone.
 [[nodiscard]] std::vector<Order> find_orders(const AnyPair& pair, std::uint64_t seed);
 
+// The same for kernels of one build, that which runs.
+[[nodiscard]] std::vector<Order> orders_of_kernels(const std::vector<RanKernel>& kernels);
+
 }  // namespace warpcheck

@@ -19,12 +19,6 @@ std::size_t count_of(const OrdersOfPair& judged, Need need) {
   return static_cast<std::size_t>(std::ranges::count(judged.orders, need, &JudgedOrder::need));
 }
 
-// What is changed: "bar.sync removed".
-std::string change_text(const Order& order) {
-  return order.change == "removed" ? order.instruction + " removed"
-                                   : fmt::format("{} made {}", order.instruction, order.change);
-}
-
 std::string builds_text(const Order& order) {
   if (order.instructions[0] != 0 && order.instructions[1] != 0) return {};
   return order.instructions[0] != 0 ? "optimized build alone" : "unoptimized build alone";
@@ -55,21 +49,10 @@ std::string reason_text(const JudgedOrder& one) {
   return text;
 }
 
-Json order_json(const JudgedOrder& one) {
-  const Order& order = one.order;
-  Json places = Json::array();
-  for (const SourceLine& line : order.place)
-    places.push_back({{"file", line.file}, {"line", line.line}});
-  Json json{{"kind", name_of(order.kind)},
-            {"places", std::move(places)},
-            {"instruction", order.instruction},
-            {"change", order.change},
-            {"instructions",
-             {{"optimized", order.instructions[0]}, {"unoptimized", order.instructions[1]}}},
-            {"executed", order.executed},
-            {"steps", order.steps},
-            {"verdict", name_of(one.need)},
-            {"trials", one.tried.trials}};
+Json judged_json(const JudgedOrder& one) {
+  Json json = order_json(one.order);
+  json["verdict"] = name_of(one.need);
+  json["trials"] = one.tried.trials;
   if (one.need == Need::needed) {
     const Report& report = *one.tried.failure;
     Json kinds = Json::array();
@@ -143,6 +126,25 @@ void add_source_rows(const OrdersOfPair& judged, SourceFiles& files, std::string
 
 }  // namespace
 
+std::string change_text(const Order& order) {
+  return order.change == "removed" ? order.instruction + " removed"
+                                   : fmt::format("{} made {}", order.instruction, order.change);
+}
+
+Json order_json(const Order& order) {
+  Json places = Json::array();
+  for (const SourceLine& line : order.place)
+    places.push_back({{"file", line.file}, {"line", line.line}});
+  return {{"kind", name_of(order.kind)},
+          {"places", std::move(places)},
+          {"instruction", order.instruction},
+          {"change", order.change},
+          {"instructions",
+           {{"optimized", order.instructions[0]}, {"unoptimized", order.instructions[1]}}},
+          {"executed", order.executed},
+          {"steps", order.steps}};
+}
+
 std::string share_text(const Order& order) {
   if (order.steps == 0) return "-";
   return fmt::format(
@@ -180,7 +182,7 @@ Json orders_json(const std::vector<OrdersOfPair>& pairs) {
   Json list = Json::array();
   for (const OrdersOfPair& judged : pairs) {
     Json orders = Json::array();
-    for (const JudgedOrder& one : judged.orders) orders.push_back(order_json(one));
+    for (const JudgedOrder& one : judged.orders) orders.push_back(judged_json(one));
     list.push_back({{"pair", judged.pair->name()}, {"orders", std::move(orders)}});
   }
   return Json{{"schema", kOrdersSchema}, {"command", "orders"}, {"pairs", std::move(list)}};

@@ -18,6 +18,10 @@ struct OrdersOfPair {
 [[nodiscard]] Json orders_json(const std::vector<OrdersOfPair>& pairs);
 [[nodiscard]] std::string orders_html(const std::vector<OrdersOfPair>& pairs);
 
+// What is changed: "bar.sync removed".
+[[nodiscard]] std::string change_text(const Order& order);
+// The members of a report that say which order it is, and how often it was executed.
+[[nodiscard]] Json order_json(const Order& order);
 // "3.1 %"; "-" where nothing ran
 [[nodiscard]] std::string share_text(const Order& order);
 // "33 elements, 64 threads"
