@@ -78,6 +78,14 @@ std::string fix_text(const FixArguments& arguments, const Fix& fix) {
   return text + "\n" + diff_of(fix);
 }
 
+// A change of host code is named, and not made: what a call stands for is not known here.
+std::string host_fix_text(const std::string& title, const Fix& fix) {
+  return fmt::format(
+      "HOST CODE of {}\n  it lacks {}\n  verified with that supposed, in both warp models: {} "
+      "without a finding, and the right results\n",
+      title, fix.host_change, counted(fix.trials, "run"));
+}
+
 int status_of_shell(const std::string& command) {
   std::fflush(stdout);
   const int status = std::system(command.c_str());
@@ -121,6 +129,11 @@ int end_fix(const FixArguments& arguments, const std::string& title, const Fix& 
   if (!fix.refusal.empty()) {
     print(fmt::format("no patch for {}: {}\n", title, fix.refusal));
     return kFindings;
+  }
+  if (!fix.host_change.empty()) {
+    print(host_fix_text(title, fix));
+    if (arguments.apply) complain("host code is not changed: do it by hand");
+    return arguments.apply ? kCannot : kNothingFound;
   }
   print(text);
   return arguments.apply ? apply_fix(arguments, fix) : kNothingFound;

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "vgpu/text/shell_words.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -52,45 +54,13 @@ std::optional<std::vector<std::string>> options_in(const fs::path& database, con
     if (input != file && !fs::equivalent(input, file, error)) continue;
     const std::vector<std::string> words =
         entry.contains("arguments") ? entry.at("arguments").get<std::vector<std::string>>()
-                                    : words_of_command(entry.value("command", ""));
+                                    : shell_words(entry.value("command", ""));
     return device_options(words, directory, named);
   }
   return std::nullopt;
 }
 
 }  // namespace
-
-std::vector<std::string> words_of_command(const std::string& command) {
-  std::vector<std::string> words;
-  std::string word;
-  char quote = '\0';
-  bool is_word = false;
-  for (std::size_t at = 0; at < command.size(); ++at) {
-    const char c = command[at];
-    if (quote != '\'' && c == '\\' && at + 1 < command.size()) {
-      word += command[++at];
-      is_word = true;
-    } else if (quote != '\0') {
-      if (c == quote) {
-        quote = '\0';
-      } else {
-        word += c;
-      }
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-      is_word = true;
-    } else if (c == ' ' || c == '\t' || c == '\n') {
-      if (is_word) words.push_back(std::move(word));
-      word.clear();
-      is_word = false;
-    } else {
-      word += c;
-      is_word = true;
-    }
-  }
-  if (is_word) words.push_back(std::move(word));
-  return words;
-}
 
 std::vector<std::string> device_options(const std::vector<std::string>& words,
                                         const fs::path& directory, const fs::path& input) {

@@ -15,9 +15,6 @@ namespace warpcheck {
 std::optional<std::vector<std::string>> options_of_build(
     const std::filesystem::path& file, const std::vector<std::filesystem::path>& folders);
 
-// Words of a command line, as a shell splits it.
-std::vector<std::string> words_of_command(const std::string& command);
-
 // What of nvcc's options matters for the device code of another directory.
 //   directory: of relative paths; input: the word that names the file
 std::vector<std::string> device_options(const std::vector<std::string>& words,

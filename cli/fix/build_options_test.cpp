@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vgpu/cudart/testing/temporary_directory.hpp"
+#include "vgpu/text/shell_words.hpp"
 
 namespace warpcheck {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 TEST(BuildOptions, AreSplitAsByAShell) {
-  EXPECT_EQ(words_of_command("nvcc  -DA=\\\"x\\\" '-DB=1 2' \"-I/a b\" c.cu"),
+  EXPECT_EQ(shell_words("nvcc  -DA=\\\"x\\\" '-DB=1 2' \"-I/a b\" c.cu"),
             (Words{"nvcc", "-DA=\"x\"", "-DB=1 2", "-I/a b", "c.cu"}));
 }
 

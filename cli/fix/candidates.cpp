@@ -7,14 +7,15 @@
 #include <set>
 #include <utility>
 
+#include "cli/fix/order_rewrites.hpp"
 #include "cli/fix/rewrites.hpp"
+#include "harness/causes/remedies.hpp"
 
 namespace warpcheck {
 namespace {
 
 using Kind = SourceNode::Kind;
 using vgpu::FindingKind;
-using vgpu::Lack;
 using vgpu::Relation;
 
 constexpr std::size_t kCandidatesMax = 64;
@@ -119,16 +120,12 @@ class Insertion {
   Gap gap_;
 };
 
-// Whether threads of different warps, or of one, take part.
-bool is_within_warp(const vgpu::Finding& finding) {
-  return finding.relation == Relation::lanes &&
-         std::ranges::all_of(finding.also_between,
-                             [](Relation other) { return other == Relation::lanes; });
-}
+// Of candidates for one finding: in the order of its remedies, those of values last.
+constexpr int kRankOfOrders = 20, kRankStep = 5, kRankOfAtomics = 40, kRankOfValues = 50;
 
 class Proposals {
  public:
-  Proposals(const Sources& sources, const std::vector<std::string>& kernels, bool results_are_known)
+  Proposals(const Sources& sources, const KernelsToFix& kernels, bool results_are_known)
       : sources_(sources), kernels_(kernels), results_are_known_(results_are_known) {}
 
   std::vector<Candidate> of(const Verdict& verdict) {
@@ -158,53 +155,91 @@ class Proposals {
   }
 
   void propose(const vgpu::Finding& finding, const std::vector<Place>& places) {
-    switch (finding.kind) {
-      case FindingKind::data_race:
-      case FindingKind::schedule_dependent: return propose_orders(finding, places);
-      case FindingKind::out_of_bounds:
+    const RemedyFacts facts{.results_are_known = results_are_known_,
+                            .one_warp = kernels_.threads_max <= 32,
+                            .races = false};
+    int rank = kRankOfOrders;
+    for (const Remedy remedy : remedies_for(finding, facts)) {
+      propose_by(remedy, finding, places, rank);
+      rank += kRankStep;
+    }
+    // Unwritten values may be those that another thread has yet to write.
+    if (finding.kind == FindingKind::uninitialized_read)
+      insert_around(places, Remedy::block_barrier, kRankOfValues + kRankStep);
+  }
+
+  void propose_by(Remedy remedy, const vgpu::Finding& finding, const std::vector<Place>& places,
+                  int rank) {
+    switch (remedy) {
+      case Remedy::wider_scope: return propose_scopes(places, is_of_system(finding), rank);
+      case Remedy::fence:
+      case Remedy::fence_of_system:
+        insert_around(places, remedy, rank);
+        insert_pairs(places, inserted_text(remedy).source, rank + 2);
+        return;
+      case Remedy::phase_wait: return propose_phase_waits(places, rank);
+      case Remedy::grid_wait: return propose_grid_wait(places, rank);
+      case Remedy::split: return propose_splits(finding, places, rank);
+      case Remedy::atomic_update:
+        for (const Place& place : places) {
+          for (Patch& patch : atomic_updates(*place.file, *place.tree, place.node))
+            add(std::move(patch), kRankOfAtomics);
+        }
+        return;
+      case Remedy::atomic_access:
+        if (finding.relation == Relation::lanes || finding.relation == Relation::warps) return;
+        for (const Patch& patch : atomic_stores(places)) add(patch, kRankOfAtomics + kRankStep);
+        return;
+      case Remedy::bound:
         for (const Place& place : places) propose_bounds(place);
         return;
-      case FindingKind::uninitialized_read:
-        propose_values(finding, places);
-        for (const Place& place : places) propose_bounds(place);
-        propose_orders(finding, places);
+      case Remedy::first_value: return propose_values(finding, places);
+      case Remedy::barrier_elsewhere:
+        for (const Place& place : places) {
+          for (Patch& patch : moved_barriers(*place.file, *place.tree, place.node))
+            add(std::move(patch), rank);
+        }
         return;
-      case FindingKind::barrier_divergence:
-      default: return;
+      default: insert_around(places, remedy, rank);
     }
   }
 
-  void propose_orders(const vgpu::Finding& finding, const std::vector<Place>& places) {
-    const bool in_warp = is_within_warp(finding);
-    const bool in_block =
-        in_warp || finding.relation == Relation::warps || finding.relation == Relation::none;
-    if (finding.lack == Lack::copy_wait || finding.lack == Lack::copy_handover) {
-      const std::string wait = "asm volatile(\"cp.async.wait_all;\" ::: \"memory\");";
-      insert_around(places, wait, 20);
-      insert_around(places, wait + " __syncthreads();", 25);
+  // Scopes are named where threads hand over, or in types that stand elsewhere in the file.
+  void propose_scopes(const std::vector<Place>& places, bool of_system, int rank) {
+    for (const auto& source : sources_) {
+      const bool is_there = places.empty() || std::ranges::any_of(places, [&](const Place& place) {
+                              return *place.file == source.first;
+                            });
+      if (!is_there) continue;
+      for (Patch& patch : wider_scopes(source.first, source.second, of_system))
+        add(std::move(patch), rank);
     }
-    if (in_block) {
-      insert_around(places, "__syncthreads();", 20);
-      // After the barrier of the block: a small case has one warp where larger ones have several.
-      if (in_warp) insert_around(places, "__syncwarp();", 30);
-      for (const Place& place : places) {
-        if (in_warp)
-          add(split_statement(*place.file, *place.tree, place.node, "__syncwarp();"), 36);
-        add(split_statement(*place.file, *place.tree, place.node, "__syncthreads();"), 35);
-      }
-    }
-    if (!in_block) {
-      insert_around(places, "__threadfence();", 20);
-      insert_pairs(places, "__threadfence();", 25);
-    }
+  }
+
+  void propose_phase_waits(const std::vector<Place>& places, int rank) {
     for (const Place& place : places) {
-      for (Patch& patch : atomic_updates(*place.file, *place.tree, place.node)) {
-        add(std::move(patch), 40);
+      const std::size_t function = place.tree->function_of(place.node);
+      for (const std::string& wait : phase_waits(*place.tree, function)) {
+        for (const Gap& gap : gaps_around(place)) add(Insertion(place, gap).of(wait), rank);
       }
     }
-    if (!in_block) {
-      const std::vector<Patch> writes = atomic_stores(places);
-      for (const Patch& patch : writes) add(patch, 45);
+  }
+
+  void propose_grid_wait(const std::vector<Place>& places, int rank) {
+    for (const Place& place : places) {
+      const SourceNode& function = (*place.tree)[place.tree->function_of(place.node)];
+      if (function.children.empty()) continue;
+      add(Insertion(place, {function.children.front(), 0})
+              .of(inserted_text(Remedy::grid_wait).source),
+          rank);
+    }
+  }
+
+  void propose_splits(const vgpu::Finding& finding, const std::vector<Place>& places, int rank) {
+    for (const Place& place : places) {
+      if (finding.relation == Relation::lanes)
+        add(split_statement(*place.file, *place.tree, place.node, "__syncwarp();"), rank + 1);
+      add(split_statement(*place.file, *place.tree, place.node, "__syncthreads();"), rank);
     }
   }
 
@@ -220,8 +255,10 @@ class Proposals {
 
   void propose_bounds(const Place& place) {
     if (!results_are_known_) return;
+    for (Patch& patch : shifted_comparisons(*place.file, *place.tree, place.node))
+      add(std::move(patch), kRankOfValues - 1);
     for (Patch& patch : bounded_accesses(*place.file, *place.tree, place.node)) {
-      add(std::move(patch), 50);
+      add(std::move(patch), kRankOfValues);
     }
     for (Patch& patch : strided_accesses(*place.file, *place.tree, place.node)) {
       add(std::move(patch), 60);
@@ -238,7 +275,8 @@ class Proposals {
     }
   }
 
-  void insert_around(const std::vector<Place>& places, std::string_view text, int rank) {
+  void insert_around(const std::vector<Place>& places, Remedy remedy, int rank) {
+    const std::string_view text = inserted_text(remedy).source;
     for (const Place& place : places) {
       for (const Gap& gap : gaps_around(place)) add(Insertion(place, gap).of(text), rank);
     }
@@ -264,6 +302,7 @@ class Proposals {
   // For a wrong result that no finding explains: strong accesses without fences; a block that has
   // other threads than an array elements, or another number of them than a tree of sums needs.
   void propose_for_kernels() {
+    propose_scopes({}, false, kRankOfOrders);
     for (const auto& [file, tree] : sources_) {
       for (std::size_t node = 0; node < tree.nodes().size(); ++node) {
         if (tree[node].kind != Kind::function || !is_launched(tree, node)) continue;
@@ -278,7 +317,7 @@ class Proposals {
   [[nodiscard]] bool is_launched(const SourceTree& tree, std::size_t function) const {
     const std::string_view head = tree.code_of(function);
     const std::string_view signature = head.substr(0, head.find('{'));
-    return std::ranges::any_of(kernels_, [&](const std::string& kernel) {
+    return std::ranges::any_of(kernels_.names, [&](const std::string& kernel) {
       return find_word(signature, kernel) != std::string_view::npos;
     });
   }
@@ -321,7 +360,7 @@ class Proposals {
   }
 
   const Sources& sources_;
-  const std::vector<std::string>& kernels_;
+  const KernelsToFix& kernels_;
   bool results_are_known_;
   std::vector<Candidate> all_;
 };
@@ -329,8 +368,7 @@ class Proposals {
 }  // namespace
 
 std::vector<Candidate> candidates_for(const Sources& sources, const Verdict& verdict,
-                                      const std::vector<std::string>& kernels,
-                                      bool results_are_known) {
+                                      const KernelsToFix& kernels, bool results_are_known) {
   return Proposals(sources, kernels, results_are_known).of(verdict);
 }
 

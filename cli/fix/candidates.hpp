@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,12 +24,16 @@ struct Candidate {
   int rank = 0;
 };
 
+// Those that the case, or program, launched.
+struct KernelsToFix {
+  std::vector<std::string> names;  // "scan_kernel"
+  std::uint32_t threads_max = 0;   // of a block
+};
+
 // The candidates for the findings of a verdict, likely ones first, each once.
-//   kernels: names of the kernels that the case launched, "scan_kernel"
 //   results_are_known: else nothing would show that a change of values is wrong, and only orders
 //     and atomics are proposed
 std::vector<Candidate> candidates_for(const Sources& sources, const Verdict& verdict,
-                                      const std::vector<std::string>& kernels,
-                                      bool results_are_known);
+                                      const KernelsToFix& kernels, bool results_are_known);
 
 }  // namespace warpcheck

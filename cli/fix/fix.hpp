@@ -26,6 +26,8 @@ struct FixOptions {
 
 struct Fix {
   std::string refusal;  // not empty: why there is no patch
+  // Not empty: what the host's code has to do, supposed in the runs that verify it; no patch.
+  std::string host_change;
   Patch patch;
   // By the file's name in the patch: texts, and where it is.
   std::map<std::string, std::string> before, after, paths;

@@ -75,9 +75,13 @@ void FixSearch::add_unit(SourceUnit unit) {
     std::string name = vgpu::kernel_name(kernel);
     name = name.substr(0, name.find('<'));
     const std::size_t scope = name.rfind(':');
-    kernels_.push_back(scope == std::string::npos ? name : name.substr(scope + 1));
+    kernels_.names.push_back(scope == std::string::npos ? name : name.substr(scope + 1));
   }
   units_.push_back(std::move(unit));
+}
+
+void FixSearch::has_blocks_of(std::uint32_t threads) {
+  kernels_.threads_max = std::max(kernels_.threads_max, threads);
 }
 
 void FixSearch::add_source(const std::string& name, const std::string& path) {

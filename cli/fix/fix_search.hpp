@@ -53,6 +53,7 @@ class FixSearch {
   Fix refuse(std::string why);
   void step(const std::string& line) const;
   void add_unit(SourceUnit unit);
+  void has_blocks_of(std::uint32_t threads);
   //   name: in the patch; path: absolute
   void add_source(const std::string& name, const std::string& path);
   // Compiles what an attempt needs for the build; false: it does not compile.
@@ -71,7 +72,7 @@ class FixSearch {
 
   const FixOptions& options_;
   std::vector<SourceUnit> units_;
-  std::vector<std::string> kernels_;  // their names, without parameters
+  KernelsToFix kernels_;
   Sources sources_;
   std::map<std::string, std::string> paths_;  // absolute, by the name in the patch
   std::uint64_t compilations_ = 0;

@@ -19,11 +19,13 @@
 #include "cli/fix/build_options.hpp"
 #include "cli/fix/fix_search.hpp"
 #include "harness/case/settings.hpp"
+#include "harness/causes/changes.hpp"
+#include "harness/trial/schedule_search.hpp"
 #include "vgpu/cudart/device/build.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
 #include "vgpu/program/library_headers.hpp"
-#include "vgpu/schedule/strategies.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/shell_words.hpp"
 
 namespace warpcheck {
 namespace {
@@ -101,6 +103,7 @@ class ProgramFix final : public FixSearch {
       return finding.kind == vgpu::FindingKind::out_of_bounds;
     });
     if (first->verdict.findings.empty()) only_bounds_ = false;
+    if (holds_with_host_change(first->verdict)) return std::move(fix_);
     if (const std::string why = find_sources(*first); !why.empty()) return refuse(why);
     return search();
   }
@@ -116,22 +119,52 @@ class ProgramFix final : public FixSearch {
     std::map<std::string, cudart::KernelRecord> kernels;  // by their names
   };
 
+  // Whether a change of the host's code alone leaves nothing that fails; sets what it is.
+  bool holds_with_host_change(const Verdict& failing) {
+    for (const vgpu::Finding& finding : failing.findings) {
+      for (const Change& change : host_changes(finding, {}, checks_itself_)) {
+        step(fmt::format("supposes {}", change.text));
+        supposed_ = change.supposed;
+        const bool is_silent = runs_silently_supposing();
+        supposed_ = {};
+        if (!is_silent) continue;
+        fix_.host_change = change.text;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool runs_silently_supposing() {
+    fix_.trials = 0;
+    for (const auto& [model, name] : kWarpModelNames) {
+      for (int number = 1; number <= program_.runs; ++number) {
+        if (supervisor_.is_stopped() || is_bad(see({.model = model, .number = number}, {})))
+          return false;
+        ++fix_.trials;
+      }
+    }
+    return true;
+  }
+
   static bool is_bad(const Seen& seen) {
     return seen.verdict.failed() || !seen.verdict.refusals.empty() || !seen.ended ||
            seen.status != 0;
   }
 
   cudart::ExecSettings settings_of(const RunOfFix& run, std::vector<std::string> texts) const {
-    const auto turn = static_cast<std::uint64_t>(run.number);
     cudart::ExecSettings settings;
     settings.warp_model = run.model;
-    settings.strategy =
-        run.number == 1 ? "default" : std::string(vgpu::searched_strategy(turn - 2).name);
-    settings.seed = run.number == 1 ? 0 : options().seed + turn - 2;
+    if (run.number != 1) {
+      const StrategyChoice schedule = policy(static_cast<std::uint64_t>(run.number) - 2);
+      settings.strategy = schedule.name;
+      settings.seed = schedule.seed + options().seed - 1;
+    }
     settings.memory_bytes = memory_bytes_;
     settings.jobs = std::max(1u, std::thread::hardware_concurrency());
     settings.host_bytes = true;
     settings.texts = std::move(texts);
+    settings.supposed = supposed_;
     return settings;
   }
 
@@ -186,6 +219,7 @@ class ProgramFix final : public FixSearch {
     std::map<std::string, SourceUnit> units;
     std::string why = "the program has no lines: build it with -lineinfo";
     for (const auto& [name, kernel] : seen.kernels) {
+      has_blocks_of(kernel.threads);
       if (kernel.file.empty()) continue;
       const fs::path file = fs::weakly_canonical(kernel.file);
       if (!may_change(file)) {
@@ -247,7 +281,7 @@ class ProgramFix final : public FixSearch {
   }
 
   [[nodiscard]] std::vector<std::string> options_for(const std::string& path) const {
-    if (!program_.nvcc.empty()) return words_of_command(program_.nvcc);
+    if (!program_.nvcc.empty()) return shell_words(program_.nvcc);
     std::vector<fs::path> folders{fs::current_path()};
     for (fs::path at = fs::weakly_canonical(program_.path).parent_path(); at != at.parent_path();
          at = at.parent_path()) {
@@ -385,7 +419,8 @@ class ProgramFix final : public FixSearch {
   const fs::path root_ = patch_root();
   double limit_s_ = 0;  // of a run
   std::vector<RunOfFix> known_;
-  RunOutput plain_;             // of the program as it is, run 1
+  RunOutput plain_;  // of the program as it is, run 1
+  cudart::Suppositions supposed_;
   bool checks_itself_ = false;  // its exit status says whether its results are right
   bool only_bounds_ = false;    // it does nothing wrong but leave its arrays
 };

@@ -2,21 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <sstream>
+#include <utility>
 
 #include "cli/cli.hpp"
 #include "cli/kernel/contracts.hpp"
 #include "cli/kernel/kernel_text.hpp"
 #include "cli/kernel/signature.hpp"
+#include "vgpu/text/shell_words.hpp"
 
 namespace warpcheck {
 namespace {
 
-std::vector<std::string> words_of(const std::vector<std::string>& texts) {
+std::vector<std::string> options_of_nvcc(const std::vector<std::string>& texts) {
   std::vector<std::string> words;
   for (const std::string& text : texts) {
-    std::istringstream stream(text);
-    for (std::string word; stream >> word;) words.push_back(word);
+    for (std::string& word : shell_words(text)) words.push_back(std::move(word));
   }
   return words;
 }
@@ -68,7 +68,7 @@ void KernelOptions::add_options_to(CLI::App& command) {
 
 AssumedKernel assumed_kernel(const KernelOptions& options) {
   const KernelFile file = kernel_file(options.file, {.instantiate = options.instantiate,
-                                                     .nvcc = words_of(options.nvcc),
+                                                     .nvcc = options_of_nvcc(options.nvcc),
                                                      .architecture = options.architecture});
   const std::string& text = file.unoptimized.empty() ? file.optimized : file.unoptimized;
   ptx::Module module;

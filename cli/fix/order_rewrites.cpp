@@ -1,0 +1,221 @@
+#include "cli/fix/order_rewrites.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace warpcheck {
+namespace {
+
+using Kind = SourceNode::Kind;
+constexpr std::size_t kNoPlace = std::string_view::npos;
+
+Patch replaced(const std::string& file, const SourceTree& tree, std::size_t at, std::size_t bytes,
+               std::string text, std::string_view what) {
+  Patch patch;
+  patch.what.push_back(fmt::format("{} in line {}", what, tree.line_of(at)));
+  patch.files[file] = {{.at = at, .removed = bytes, .text = std::move(text)}};
+  return patch;
+}
+
+// A name in the source, and what it is at a wider scope.
+struct ScopeName {
+  std::string_view narrow, wide;
+  bool is_word = true;  // else a part of inline PTX, which is text within a literal
+};
+constexpr std::array kOfDevice{ScopeName{"__threadfence_block", "__threadfence"},
+                               ScopeName{"thread_scope_block", "thread_scope_device"},
+                               ScopeName{"thread_scope_cluster", "thread_scope_device"},
+                               ScopeName{"memory_scope_block", "memory_scope_device"},
+                               ScopeName{"atomicAdd_block", "atomicAdd"},
+                               ScopeName{"atomicSub_block", "atomicSub"},
+                               ScopeName{"atomicExch_block", "atomicExch"},
+                               ScopeName{"atomicMin_block", "atomicMin"},
+                               ScopeName{"atomicMax_block", "atomicMax"},
+                               ScopeName{"atomicInc_block", "atomicInc"},
+                               ScopeName{"atomicDec_block", "atomicDec"},
+                               ScopeName{"atomicCAS_block", "atomicCAS"},
+                               ScopeName{"atomicAnd_block", "atomicAnd"},
+                               ScopeName{"atomicOr_block", "atomicOr"},
+                               ScopeName{"atomicXor_block", "atomicXor"},
+                               ScopeName{"membar.cta", "membar.gl", false},
+                               ScopeName{".cta.", ".gpu.", false},
+                               ScopeName{".cta;", ".gpu;", false}};
+constexpr std::array kOfSystem{ScopeName{"__threadfence_block", "__threadfence_system"},
+                               ScopeName{"__threadfence", "__threadfence_system"},
+                               ScopeName{"thread_scope_block", "thread_scope_system"},
+                               ScopeName{"thread_scope_device", "thread_scope_system"},
+                               ScopeName{"memory_scope_device", "memory_scope_system"},
+                               ScopeName{"atomicAdd", "atomicAdd_system"},
+                               ScopeName{"atomicSub", "atomicSub_system"},
+                               ScopeName{"atomicExch", "atomicExch_system"},
+                               ScopeName{"atomicMin", "atomicMin_system"},
+                               ScopeName{"atomicMax", "atomicMax_system"},
+                               ScopeName{"atomicInc", "atomicInc_system"},
+                               ScopeName{"atomicCAS", "atomicCAS_system"},
+                               ScopeName{"atomicAnd", "atomicAnd_system"},
+                               ScopeName{"atomicOr", "atomicOr_system"},
+                               ScopeName{"atomicXor", "atomicXor_system"},
+                               ScopeName{"membar.gl", "membar.sys", false},
+                               ScopeName{"membar.cta", "membar.sys", false},
+                               ScopeName{".gpu.", ".sys.", false},
+                               ScopeName{".gpu;", ".sys;", false},
+                               ScopeName{".cta.", ".sys.", false},
+                               ScopeName{".cta;", ".sys;", false}};
+
+// Whether an odd number of quotes stands before it in its line.
+bool is_in_literal(std::string_view text, std::size_t at) {
+  const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+  return std::ranges::count(text.substr(begin, at - begin), '"') % 2 == 1;
+}
+
+template <std::size_t count>
+void add_scopes(const std::string& file, const SourceTree& tree,
+                const std::array<ScopeName, count>& names, std::vector<Patch>& patches) {
+  for (const ScopeName& name : names) {
+    for (std::size_t at = 0;; at += name.narrow.size()) {
+      at = name.is_word ? find_word(tree.code(), name.narrow, at)
+                        : tree.text().find(name.narrow, at);
+      if (at == kNoPlace) break;
+      if (!name.is_word && !is_in_literal(tree.text(), at)) continue;
+      patches.push_back(replaced(file, tree, at, name.narrow.size(), std::string(name.wide),
+                                 fmt::format("{} for {}", name.wide, name.narrow)));
+    }
+  }
+}
+
+// The first name of a barrier's address in inline PTX: `"r"(address)` behind "mbarrier.".
+std::optional<std::string> barrier_operand(std::string_view statement) {
+  if (statement.find("mbarrier.") == kNoPlace && statement.find("mbarrier::") == kNoPlace)
+    return std::nullopt;
+  const std::size_t inputs = statement.rfind("\"r\"(");
+  const bool is_copy = statement.find("mbarrier::") != kNoPlace;
+  const std::size_t at = is_copy ? inputs : statement.find("\"r\"(");
+  if (at == kNoPlace) return std::nullopt;
+  const std::size_t open = at + 3, close = closing_bracket(statement, open);
+  if (close == kNoPlace) return std::nullopt;
+  return std::string(trimmed(statement.substr(open + 1, close - open - 1)));
+}
+
+bool is_barrier(std::string_view code) {
+  return code.starts_with("__syncthreads") || code.starts_with("__syncwarp") ||
+         (code.ends_with(".sync();") && code.find('=') == kNoPlace);
+}
+
+std::size_t begin_of_line(const SourceTree& tree, std::size_t node) {
+  return tree[node].begin - tree.indentation_at(tree[node].begin).size();
+}
+
+// Without the statement, and its line if it fills one.
+TextEdit without(const SourceTree& tree, std::size_t node) {
+  const std::size_t begin = begin_of_line(tree, node);
+  const std::string& text = tree.text();
+  const std::size_t end = text.find('\n', tree[node].end);
+  const bool fills_line =
+      (begin == 0 || text[begin - 1] == '\n') && end != kNoPlace &&
+      trimmed(std::string_view(tree.code()).substr(tree[node].end, end - tree[node].end)).empty();
+  if (fills_line && tree[tree[node].parent].kind == Kind::block)
+    return {.at = begin, .removed = end + 1 - begin, .text = {}};
+  return {.at = tree[node].begin, .removed = tree[node].end - tree[node].begin, .text = ";"};
+}
+
+}  // namespace
+
+std::vector<Patch> wider_scopes(const std::string& file, const SourceTree& tree, bool of_system) {
+  std::vector<Patch> patches;
+  if (of_system) {
+    add_scopes(file, tree, kOfSystem, patches);
+  } else {
+    add_scopes(file, tree, kOfDevice, patches);
+  }
+  if (patches.size() < 2) return patches;
+  Patch all;
+  all.what.push_back(fmt::format("the scope of {} for all fences and atomics",
+                                 of_system ? "the system" : "the device"));
+  bool is_made = true;
+  for (const Patch& patch : patches) {
+    Patch only = patch;
+    only.what.clear();
+    is_made = is_made && all.add(only);
+  }
+  if (is_made) patches.push_back(std::move(all));
+  return patches;
+}
+
+std::vector<std::string> phase_waits(const SourceTree& tree, std::size_t function) {
+  std::vector<std::string> waits;
+  std::vector<std::string> known;
+  for (std::size_t node = function; node < tree.nodes().size(); ++node) {
+    if (tree[node].kind != Kind::simple || tree.function_of(node) != function) continue;
+    const std::string_view text =
+        std::string_view(tree.text()).substr(tree[node].begin, tree[node].end - tree[node].begin);
+    const auto operand = barrier_operand(text);
+    if (!operand || std::ranges::find(known, *operand) != known.end()) continue;
+    known.push_back(*operand);
+    for (const int parity : {0, 1}) {
+      waits.push_back(fmt::format(
+          "for (unsigned is_done = 0; is_done == 0;) asm volatile(\"{{ .reg .pred p; "
+          "mbarrier.try_wait.parity.shared.b64 p, [%1], {}; selp.u32 %0, 1, 0, p; }}\" : "
+          "\"=r\"(is_done) : \"r\"({}) : \"memory\");",
+          parity, *operand));
+    }
+  }
+  return waits;
+}
+
+std::vector<Patch> moved_barriers(const std::string& file, const SourceTree& tree,
+                                  std::size_t node) {
+  std::vector<Patch> patches;
+  if (tree[node].kind != Kind::simple || !is_barrier(trimmed(tree.code_of(node)))) return patches;
+  const std::string barrier(trimmed(tree.code_of(node)));
+  const TextEdit removal = without(tree, node);
+  const auto add = [&](TextEdit insertion, std::string what) {
+    Patch patch;
+    patch.what.push_back(std::move(what));
+    std::vector<TextEdit>& edits = patch.files[file];
+    edits = {removal, std::move(insertion)};
+    std::ranges::sort(edits);
+    patches.push_back(std::move(patch));
+  };
+  for (std::size_t at = tree[node].parent; tree[at].kind != Kind::function; at = tree[at].parent) {
+    const bool is_around = tree[at].kind == Kind::branch || tree[at].kind == Kind::loop;
+    if (!is_around || tree[tree[at].parent].kind != Kind::block) continue;
+    const std::string indent(tree.indentation_at(tree[at].begin));
+    const std::string line = fmt::format("{}{}", indent, barrier);
+    add({.at = tree[at].end, .removed = 0, .text = "\n" + line},
+        fmt::format("{} moved behind line {}", barrier, tree.line_of(tree[at].end - 1)));
+    add({.at = begin_of_line(tree, at), .removed = 0, .text = line + "\n"},
+        fmt::format("{} moved before line {}", barrier, tree.line_of(tree[at].begin)));
+  }
+  Patch left_out;
+  left_out.what.push_back(
+      fmt::format("{} of line {} left out", barrier, tree.line_of(tree[node].begin)));
+  left_out.files[file] = {removal};
+  patches.push_back(std::move(left_out));
+  return patches;
+}
+
+std::vector<Patch> shifted_comparisons(const std::string& file, const SourceTree& tree,
+                                       std::size_t node) {
+  std::vector<Patch> patches;
+  for (std::size_t at = node; tree[at].kind != Kind::function; at = tree[at].parent) {
+    if (tree[at].kind != Kind::branch && tree[at].kind != Kind::loop) continue;
+    const std::string_view head = tree.head_of(at);
+    for (std::size_t i = 0; i + 1 < head.size(); ++i) {
+      const char c = head[i];
+      if (c != '<' && c != '>') continue;
+      const bool is_shift = head[i + 1] == c || (i > 0 && (head[i - 1] == c || head[i - 1] == '-'));
+      if (is_shift || head[i + 1] != '=') continue;
+      const std::string narrow(1, c);
+      patches.push_back(replaced(file, tree, tree[at].head_begin + i, 2, narrow,
+                                 fmt::format("{} for {}=", narrow, narrow)));
+    }
+  }
+  return patches;
+}
+
+}  // namespace warpcheck

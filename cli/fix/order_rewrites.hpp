@@ -1,0 +1,30 @@
+// Changes of what orders threads that are more than a statement inserted: wider scopes, waits for a
+// phase, barriers at other places; and comparisons that are off by one.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/fix/patch.hpp"
+#include "cli/fix/source_tree.hpp"
+
+namespace warpcheck {
+
+// Each name of a narrow scope in the file as that of the device, or the system: alone, then all.
+// Those in inline PTX, too.
+std::vector<Patch> wider_scopes(const std::string& file, const SourceTree& tree, bool of_system);
+
+// Statements that wait for the phase of parity 0, and 1, of the barriers that the function uses:
+// objects of inline PTX with mbarrier instructions.
+std::vector<std::string> phase_waits(const SourceTree& tree, std::size_t function);
+
+// A barrier statement before or behind the branches and loops around it, or left out.
+std::vector<Patch> moved_barriers(const std::string& file, const SourceTree& tree,
+                                  std::size_t node);
+
+// The comparison in the condition of a statement, or around it, with `<` for `<=` and so on.
+std::vector<Patch> shifted_comparisons(const std::string& file, const SourceTree& tree,
+                                       std::size_t node);
+
+}  // namespace warpcheck

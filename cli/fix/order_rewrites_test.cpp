@@ -1,0 +1,71 @@
+// Wider scopes, waits for a phase, moved barriers, comparisons that are off by one.
+#include "cli/fix/order_rewrites.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace warpcheck {
+namespace {
+
+std::string patched(const SourceTree& tree, const Patch& patch) {
+  return edited_text(tree.text(), patch.files.at("k.cu"));
+}
+
+TEST(WiderScopes, AreTriedAloneAndTogether) {
+  const SourceTree tree(
+      "void f() {\n  // __threadfence_block .cta.\n  __threadfence_block();\n"
+      "  asm(\"st.release.cta.global.u32 [%0], 1;\");\n}\n");
+  const std::vector<Patch> patches = wider_scopes("k.cu", tree, false);
+  ASSERT_EQ(patches.size(), 3U);
+  EXPECT_NE(patched(tree, patches[0]).find("  __threadfence();\n"), std::string::npos);
+  EXPECT_NE(patched(tree, patches[1]).find("st.release.gpu.global"), std::string::npos);
+  EXPECT_EQ(patches[2].what,
+            (std::vector<std::string>{"the scope of the device for all fences and atomics"}));
+  EXPECT_EQ(patched(tree, patches[2]).find("_block()"), std::string::npos);
+}
+
+TEST(WiderScopes, OfTheSystem) {
+  const SourceTree tree("void f(int* a) {\n  atomicAdd(a, 1);\n}\n");
+  const std::vector<Patch> patches = wider_scopes("k.cu", tree, true);
+  ASSERT_EQ(patches.size(), 1U);
+  EXPECT_NE(patched(tree, patches[0]).find("atomicAdd_system(a, 1);"), std::string::npos);
+}
+
+TEST(PhaseWaits, NameTheBarrierOfInlinePtx) {
+  const SourceTree tree(
+      "void f() {\n  asm(\"mbarrier.init.shared.b64 [%0], 1;\" ::\"r\"(place(&bar)));\n}\n");
+  const std::vector<std::string> waits = phase_waits(tree, 0);
+  ASSERT_EQ(waits.size(), 2U);
+  EXPECT_NE(waits[0].find("p, [%1], 0;"), std::string::npos) << waits[0];
+  EXPECT_NE(waits[1].find("\"r\"(place(&bar))"), std::string::npos) << waits[1];
+}
+
+TEST(MovedBarriers, GoAroundWhatContainsThem) {
+  const SourceTree tree(
+      "void f() {\n  if (t < n) {\n    a[t] = 1;\n    __syncthreads();\n  }\n  b();\n}\n");
+  const std::vector<std::size_t> found = tree.statements_at(4);
+  ASSERT_FALSE(found.empty());
+  const std::vector<Patch> patches = moved_barriers("k.cu", tree, found.back());
+  ASSERT_EQ(patches.size(), 3U);
+  EXPECT_EQ(patched(tree, patches[0]),
+            "void f() {\n  if (t < n) {\n    a[t] = 1;\n  }\n  __syncthreads();\n  b();\n}\n");
+  EXPECT_EQ(patched(tree, patches[1]),
+            "void f() {\n  __syncthreads();\n  if (t < n) {\n    a[t] = 1;\n  }\n  b();\n}\n");
+  EXPECT_EQ(patched(tree, patches[2]),
+            "void f() {\n  if (t < n) {\n    a[t] = 1;\n  }\n  b();\n}\n");
+  EXPECT_TRUE(moved_barriers("k.cu", tree, tree.statements_at(3).back()).empty());
+}
+
+TEST(ShiftedComparisons, OfTheConditionsAround) {
+  const SourceTree tree(
+      "void f() {\n  for (int i = 0; i <= n; i <<= 1) {\n    a[i] = 1;\n  }\n}\n");
+  const std::vector<Patch> patches =
+      shifted_comparisons("k.cu", tree, tree.statements_at(3).back());
+  ASSERT_EQ(patches.size(), 1U);
+  EXPECT_NE(patched(tree, patches[0]).find("i < n; i <<= 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace warpcheck
