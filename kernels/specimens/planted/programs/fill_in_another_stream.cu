@@ -1,0 +1,20 @@
+// data-race: an order of the streams
+#include "planted_program.hpp"
+
+__global__ void doubled(const int* in, int* out) {
+  out[threadIdx.x] = 2 * in[threadIdx.x];  //@
+}
+
+int main() {
+  Buffers buffers;
+  cudaStream_t one{}, two{};
+  cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking);
+  cudaDeviceSynchronize();
+  cudaMemsetAsync(buffers.out, 0, buffers.bytes(), one);
+  doubled<<<1, kElements, 0, two>>>(buffers.in, buffers.out);
+  cudaDeviceSynchronize();
+  cudaStreamDestroy(one);
+  cudaStreamDestroy(two);
+  return buffers.status([](int i) { return 2 * input_at(i); });
+}

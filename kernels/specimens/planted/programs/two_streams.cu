@@ -1,0 +1,24 @@
+// data-race: an order of the streams
+#include "planted_program.hpp"
+
+__global__ void doubled(const int* in, int* out) {
+  out[threadIdx.x] = 2 * in[threadIdx.x];  //@
+}
+
+int main() {
+  Buffers buffers;
+  cudaStream_t one{}, two{};
+  cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking);
+  int* middle = nullptr;
+  cudaMalloc(&middle, buffers.bytes());
+  cudaMemset(middle, 0, buffers.bytes());
+  cudaDeviceSynchronize();
+  doubled<<<1, kElements, 0, one>>>(buffers.in, middle);
+  doubled<<<1, kElements, 0, two>>>(middle, buffers.out);
+  cudaDeviceSynchronize();
+  cudaFree(middle);
+  cudaStreamDestroy(one);
+  cudaStreamDestroy(two);
+  return buffers.status([](int i) { return 4 * input_at(i); });
+}
