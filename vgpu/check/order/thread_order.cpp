@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "vgpu/check/order/agents.hpp"
@@ -199,7 +200,10 @@ SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asynchronous) {
   segment.warp = static_cast<std::uint16_t>(place.warp);
   segment.asynchronous = asynchronous;
   segment.agent = asynchronous ? agents::kCopier + place.warp * kWarpLanes : 0;
-  return id = segments_.add(segment, threads_.ticks_of(place, asynchronous));
+  const std::optional<Tick> tick = threads_.common_tick(place, asynchronous);
+  id = tick ? segments_.add(segment, *tick)
+            : segments_.add(segment, threads_.ticks_of(place, asynchronous));
+  return id;
 }
 
 std::vector<SegmentId> ThreadOrder::forget_segments(std::vector<bool> live) {
@@ -224,9 +228,14 @@ std::uint32_t ThreadOrder::known_lanes(const VectorClock::Knowledge& known,
   std::uint32_t lanes = 0;
   const auto begin = std::ranges::upper_bound(known.threads, first, {}, &ThreadTime::end);
   for (auto at = begin; at != known.threads.end() && at->thread < first + kWarpLanes; ++at) {
-    const std::uint32_t end = std::min(at->end(), first + kWarpLanes);
-    for (std::uint32_t thread = std::max(at->thread, first); thread < end; ++thread) {
-      if (at->ticks > segments_.tick_of(segment, thread - first)) lanes |= 1u << (thread - first);
+    const std::uint32_t end = std::min(at->end(), first + kWarpLanes) - first;
+    const std::uint32_t begins = std::max(at->thread, first) - first;
+    if (segment.ticks == 0) {
+      if (at->ticks > segment.tick) lanes |= ~0u >> (kWarpLanes - end) & ~0u << begins;
+      continue;
+    }
+    for (std::uint32_t lane = begins; lane < end; ++lane) {
+      if (at->ticks > segments_.tick_of(segment, lane)) lanes |= 1u << lane;
     }
   }
   return lanes;
@@ -265,15 +274,21 @@ ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& plac
   if (one_block && !segment.asynchronous && segment.phase < threads_.phase_of(place))
     return Before::all_lanes;
   if (one_warp && threads_.is_lockstep()) return Before::all_lanes;
+  // Lanes without a thread have done nothing, and know nothing.
+  const bool is_now = segment.launch == launches_.current() && !segment.asynchronous;
+  const std::uint32_t absent = is_now ? ~threads_.lanes_of(segment.warp) : 0;
+  const std::uint32_t present = threads_.lanes_of(place.warp);
   std::uint32_t known_to_all = ~0u, known_to_some = one_warp ? ~0u : 0;
   const VectorClock* last = nullptr;
   bool are_alike = true, are_computed = true;
   const auto add = [&](const VectorClock& clock) {
-    const std::uint32_t known = known_lanes(clock, segment, ~0u);
-    known_to_all &= known;
+    const std::uint32_t known = known_lanes(clock, segment, ~absent);
+    known_to_all &= known | absent;
     known_to_some |= known;
   };
+  unsigned number = 0;
   threads_.for_each_lane_of_warp(place, [&](const ThreadState& lane) {
+    if ((present >> number++ & 1) == 0) return;
     if (last != nullptr && last->is_same(lane.knows)) return;
     are_alike &= last == nullptr;
     last = &lane.knows;

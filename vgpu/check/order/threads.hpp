@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "vgpu/check/order/clocks/bits.hpp"
@@ -152,6 +153,12 @@ class Threads {
   }
   // Returns the ticks of the lanes of a warp, or of their copiers.
   [[nodiscard]] Segments::Ticks ticks_of(const WarpPlace& place, bool asynchronous) const;
+  // Returns the tick of all of them; nothing: they may differ.
+  [[nodiscard]] std::optional<Tick> common_tick(const WarpPlace& place, bool asynchronous) const {
+    const Warp& warp = slots_[place.slot].warps[place.warp];
+    if (warp.each != nullptr) return {};
+    return asynchronous ? warp.common.copier_tick : warp.common.tick;
+  }
   // Calls visit(segment) for each segment that a warp is in.
   template <typename Visit>
   void for_each_segment(Visit visit) {

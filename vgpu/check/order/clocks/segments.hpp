@@ -50,6 +50,7 @@ class Segments {
   }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(segments_.size()); }
   SegmentId add(Segment segment, const Ticks& ticks);
+  SegmentId add(Segment segment, Tick of_all_lanes);
   // Returns the latest segment of an agent of this kind if it equals the new one; else adds that.
   SegmentId add_of_agent(const Segment& segment, const Ticks& ticks);
   // Returns a segment for everything that a warp did in an earlier launch, or in a phase of the

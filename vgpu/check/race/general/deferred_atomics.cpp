@@ -134,7 +134,7 @@ bool DeferredAtomics::meets(const CheckedRow& row) const {
   return meets;
 }
 
-void DeferredAtomics::perform_rows(AtomicLog& log, SegmentId first) {
+void DeferredAtomics::perform_rows(AtomicLog& log, SegmentId first, const BeforeRow& before_row) {
   if (log.is_empty()) return;
   const AtomicLog rows = std::exchange(log, {});
   VariablesOfEras variables(state_.variables);
@@ -145,6 +145,7 @@ void DeferredAtomics::perform_rows(AtomicLog& log, SegmentId first) {
   checked.memory = &state_.memories.of(rows.allocation());
   rows.for_each(state_.order, first_block_of,
                 [&](const AtomicLog::Row& row, const Access& access, std::size_t era) {
+                  if (before_row) before_row(row);
                   checked.access = &access;
                   checked.now = row.segment;
                   perform_row(rows, row, checked, first,

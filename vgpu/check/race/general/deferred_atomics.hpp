@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -65,7 +66,9 @@ class DeferredAtomics {
   }
   // Performs all rows of a log and empties it.
   //   first: the first segment of the phase, for shared memory; 0: global memory
-  void perform_rows(AtomicLog& log, SegmentId first);
+  //   before_row: called for each row before it is performed
+  using BeforeRow = std::function<void(const AtomicLog::Row&)>;
+  void perform_rows(AtomicLog& log, SegmentId first, const BeforeRow& before_row = {});
 
   // Calls visit(segment) for each row.
   template <typename Visit>

@@ -52,6 +52,13 @@ class RandomExecution {
     places_ = 1 + below(4);
     lanes_ = chance(20) ? kLanesMax : 3;
     has_copies_ = chance(50);
+    // Shared memory that whole warps use between their own barriers.
+    meets_percent_ = chance(25) ? 30 : 0;
+    if (meets_percent_ != 0) {
+      shared_percent_ = 90;
+      order_percent_ = 0;
+      has_copies_ = false;
+    }
     // the program has no other memory instruction
     if (has_copies_) program_.code[0].kind = InstrKind::copy;
     // All lanes of the last warp take part in many events.
@@ -89,7 +96,8 @@ class RandomExecution {
   }
 
   void step() {
-    const std::uint32_t what = below(100);
+    if (chance(meets_percent_)) return meet();
+    const std::uint32_t what = meets_percent_ == 0 ? below(100) : below(72);
     if (what < 70) return access();
     if (what < 82) return fence();
     if (what < 86) return meet();
@@ -244,10 +252,11 @@ class RandomExecution {
     const std::uint32_t block = below(kBlocks);
     std::vector<WarpLanes> arrived, released;
     const bool warp_only = chance(60);
-    const std::uint32_t only = below(kWarps);
+    const std::uint32_t only = warp_only && meets_percent_ != 0 ? kWarps - 1 : below(kWarps);
     for (std::uint32_t warp = 0; warp < kWarps; ++warp) {
       if (warp_only && warp != only) continue;
-      arrived.push_back({warp, mask()});
+      const bool all = meets_percent_ != 0 && chance(70);
+      arrived.push_back({warp, all ? (1u << lanes_) - 1 : mask()});
       const std::uint32_t waits =
           warp_only ? arrived.back().lanes : arrived.back().lanes & below(1u << lanes_);
       if (waits != 0) released.push_back({warp, waits});
@@ -395,7 +404,7 @@ class RandomExecution {
   std::map<std::uint32_t, std::vector<std::uint32_t>> early_arrivals_;   // by actor: oldest first
   std::set<std::uint32_t> splits_barriers_;  // blocks that have arrived without waiting
   std::uint32_t strong_percent_ = 0, order_percent_ = 0, narrow_percent_ = 0;
-  std::uint32_t shared_percent_ = 0, sizes_ = 1, places_ = 1;
+  std::uint32_t shared_percent_ = 0, meets_percent_ = 0, sizes_ = 1, places_ = 1;
   std::uint32_t lanes_ = 1;  // number of lanes of a warp
   bool has_copies_ = false;
   std::uint32_t events_ = 0, quiet_conflicts_ = 0;

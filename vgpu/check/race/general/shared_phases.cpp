@@ -107,12 +107,24 @@ bool SharedPhases::may_silence(const Allocation& allocation, AccessKind kind) co
   return kind == AccessKind::write && !state_.variables.is_empty(allocation.id);
 }
 
+// Takes an access by `take`, also if other synchronisation than barriers of the block orders it.
+template <typename Take>
+inline bool SharedPhases::take_in_order(Phase& phase, Take take) {
+  if (take()) return true;
+  if (phase.log.follows_order() || !phase.copies.empty()) return false;
+  settle(phase);
+  return phase.log.follow_order(state_.order, phase.place) && take();
+}
+
 bool SharedPhases::take(const RowAccess& access) {
   if (access.place.slot >= now_.phases.size()) return false;
   Phase& phase = now_.phases[access.place.slot];
   if (!phase.log.is_open()) return false;
   const SegmentId now = state_.order.segment_of(access.place, false);
-  if (!may_silence(*access.allocation, access.kind) && phase.log.take(access, now)) return true;
+  if (!may_silence(*access.allocation, access.kind) &&
+      take_in_order(phase, [&] { return phase.log.take(access, now); })) {
+    return true;
+  }
   move_to_cells(phase);
   return false;
 }
@@ -126,11 +138,14 @@ bool SharedPhases::take(const Access& access) {
   if (!phase.log.is_open()) return false;
   const SegmentId now = state_.order.segment_of(access.place, false);
   const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
-  if (is_strong) {
-    settle(access.place);
-    if (may_wait(phase, access) && phase.log.take_strong(access, now, state_.order)) return true;
-  }
-  if (!may_silence(*access.allocation, access.kind) && phase.log.take(access, now)) return true;
+  if (is_strong) settle(access.place);
+  const bool may_take =
+      is_strong ? may_wait(phase, access) : !may_silence(*access.allocation, access.kind);
+  const auto take = [&] {
+    return is_strong ? phase.log.take_strong(access, now, state_.order)
+                     : phase.log.take(access, now);
+  };
+  if (may_take && take_in_order(phase, take)) return true;
   move_to_cells(phase);
   return false;
 }
@@ -152,25 +167,32 @@ void SharedPhases::move_to_cells(Phase& phase) {
     deferred_.perform(phase.shared->id);
     memory.narrow_to(RowLog::bytes_of(row), state_.lists, state_.order);
   }
-  for (const RowLog::Row& row : phase.log.rows()) {
-    const std::uint32_t width = RowLog::bytes_of(row) >> memory.shift();
-    const std::int64_t begin = std::int64_t{row.cell} << (2 - memory.shift());
-    for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      const std::int64_t first =
-          row.scattered ? std::int64_t{phase.log.offsets_of(row)[lane] >> memory.shift()}
-                        : begin + (row.uniform ? 0 : std::int64_t{lane} * width);
-      for (std::uint32_t i = 0; i < width; ++i) {
-        record(phase, row, row.uniform ? row.mask : 1u << lane, memory.cells()[first + i]);
-      }
-      if (row.uniform) break;
-    }
-  }
-  deferred_.perform_rows(phase.log.atomics(), phase.first);
+  std::size_t recorded = 0;
+  const auto record_rows_to = [&](std::size_t end) {
+    for (; recorded < end; ++recorded) record_row(phase, phase.log.rows()[recorded], memory);
+  };
+  deferred_.perform_rows(phase.log.atomics(), phase.first,
+                         [&](const AtomicLog::Row& row) { record_rows_to(row.plain_before); });
+  record_rows_to(phase.log.rows().size());
 }
 
-// No two rows of a log conflict, unless they are of the same threads, so no comparison is needed.
-// The cells hold accesses of earlier phases only.
+void SharedPhases::record_row(const Phase& phase, const RowLog::Row& row, CellMemory& memory) {
+  const std::uint32_t width = RowLog::bytes_of(row) >> memory.shift();
+  const std::int64_t begin = std::int64_t{row.cell} << (2 - memory.shift());
+  for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::int64_t first = row.scattered
+                                   ? std::int64_t{phase.log.offsets_of(row)[lane] >> memory.shift()}
+                                   : begin + (row.uniform ? 0 : std::int64_t{lane} * width);
+    for (std::uint32_t i = 0; i < width; ++i) {
+      record(phase, row, row.uniform ? row.mask : 1u << lane, memory.cells()[first + i]);
+    }
+    if (row.uniform) break;
+  }
+}
+
+// Rows of a log that conflict are of the same threads or ordered, so no comparison is needed.  The
+// cells hold accesses of earlier phases, and earlier rows of the log.
 void SharedPhases::record(const Phase& phase, const RowLog::Row& row, std::uint32_t lanes,
                           Cell& cell) {
   state_.lists.forget_before(cell, phase.first);
@@ -181,7 +203,12 @@ void SharedPhases::record(const Phase& phase, const RowLog::Row& row, std::uint3
            state_.order.threads().actor_of(read.lane()) == state_.order.threads().actor_of(last);
   };
   if (row.write) {
-    if (cell.has_list()) state_.lists.drop(cell);
+    if (cell.has_list()) {
+      state_.lists.drop(cell);
+      CellMemory& memory = state_.memories.of(*phase.shared);
+      const auto at = static_cast<std::uint32_t>(&cell - memory.cells()) << memory.shift();
+      state_.variables.overwrite(phase.shared->id, at, memory.cell_bytes());
+    }
     cell.rest = 0;
     cell.write = Record::of(row.segment, last, row.pc);
   } else if (std::has_single_bit(lanes) && (cell.rest == 0 || is_own())) {

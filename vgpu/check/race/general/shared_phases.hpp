@@ -100,6 +100,7 @@ class SharedPhases {
       if (!phase.log.is_open()) continue;
       for (RowLog::Row& row : phase.log.rows()) visit(row.segment);
       phase.log.atomics().for_each_segment(visit);
+      phase.log.for_each_word_segment(visit);
     }
   }
   //   renewed: the new numbers of segments, by their old numbers
@@ -122,7 +123,10 @@ class SharedPhases {
   [[nodiscard]] bool may_silence(const Allocation& allocation, AccessKind kind) const;
   [[nodiscard]] bool may_wait(const Phase& phase, const Access& access);
   void settle(Phase& phase);
+  template <typename Take>
+  bool take_in_order(Phase& phase, Take take);
   void move_to_cells(Phase& phase);
+  void record_row(const Phase& phase, const RowLog::Row& row, CellMemory& memory);
   void record(const Phase& phase, const RowLog::Row& row, std::uint32_t lanes, Cell& cell);
 
   GeneralState& state_;

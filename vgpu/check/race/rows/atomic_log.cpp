@@ -24,11 +24,13 @@ bool AtomicLog::takes(const Access& access) {
   }
 }
 
-void AtomicLog::add(const Access& access, SegmentId now, const ThreadOrder& order) {
+void AtomicLog::add(const Access& access, SegmentId now, const ThreadOrder& order,
+                    std::size_t plain_before) {
   allocation_ = access.allocation;
   Row row;
   row.program = access.program;
   row.segment = now;
+  row.plain_before = static_cast<std::uint32_t>(plain_before);
   row.pc = access.pc;
   row.mask = access.mask;
   row.slot = access.place.slot;
@@ -37,23 +39,26 @@ void AtomicLog::add(const Access& access, SegmentId now, const ThreadOrder& orde
   row.bytes = access.bytes;
   row.scope = access.scope;
   const unsigned lane = access.first_lane();
-  const auto last = static_cast<unsigned>(31 - std::countl_zero(access.mask));
-  std::uint32_t begin = access.offset[lane], end = access.offset[last] + access.bytes;
   if (access.pattern == Pattern::scattered) {
     row.first = static_cast<std::uint32_t>(offsets_.size());
     offsets_.push_back(access.offset);
-    for_each_bit(access.mask, [&](unsigned at) {
-      begin = std::min(begin, access.offset[at]);
-      end = std::max(end, access.offset[at] + access.bytes);
-    });
   } else {
-    row.first = begin - (access.pattern == Pattern::strided ? lane * access.bytes : 0);
+    row.first =
+        access.offset[lane] - (access.pattern == Pattern::strided ? lane * access.bytes : 0);
   }
-  extent_ = {std::min(extent_.begin, begin), std::max(extent_.end, end)};
   row.fences = snapshot(access, now, order);
   has_releases_ |= row.fences != 0;
   has_observers_ |= access.program->code[access.pc].opcode != ptx::Opcode::red_;
   rows_.push_back(row);
+}
+
+void AtomicLog::extend(const Row& row) {
+  const std::uint32_t stride = row.pattern == Pattern::strided ? row.bytes : 0;
+  for_each_bit(row.mask, [&](unsigned lane) {
+    const std::uint32_t at =
+        row.pattern == Pattern::scattered ? offsets_[row.first][lane] : row.first + lane * stride;
+    extent_ = {std::min(extent_.begin, at), std::max(extent_.end, at + row.bytes)};
+  });
 }
 
 // A fence ends a segment, so the rows of one segment share a snapshot.
@@ -110,6 +115,7 @@ void AtomicLog::clear_rows() {
   eras_.clear();
   snapshot_of_ = 0;
   extent_ = {};
+  in_extent_ = 0;
   has_releases_ = has_observers_ = false;
 }
 

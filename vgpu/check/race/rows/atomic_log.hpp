@@ -33,7 +33,8 @@ class AtomicLog {
     std::uint32_t slot = 0;
     std::uint32_t first =
         0;  // strided or uniform: the offset of lane 0; else where the offsets lie
-    std::uint32_t fences = 0;  // 0: its threads had released nothing
+    std::uint32_t fences = 0;        // 0: its threads had released nothing
+    std::uint32_t plain_before = 0;  // of a phase: how many of its plain rows come before
     Pattern pattern = Pattern::scattered;
     AccessKind kind = AccessKind::atomic;
     std::uint8_t bytes = 0;
@@ -56,13 +57,17 @@ class AtomicLog {
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
   // Returns the allocation of the log, which must not be empty.
   [[nodiscard]] const Allocation& allocation() const { return *allocation_; }
-  [[nodiscard]] const Extent& extent() const { return extent_; }
+  [[nodiscard]] const Extent& extent() {
+    for (; in_extent_ < rows_.size(); ++in_extent_) extend(rows_[in_extent_]);
+    return extent_;
+  }
   // Returns whether some row may have released something; has_observers(): or may have observed
   // something.
   [[nodiscard]] bool has_releases() const { return has_releases_; }
   [[nodiscard]] bool has_observers() const { return has_observers_; }
 
-  void add(const Access& access, SegmentId now, const ThreadOrder& order);
+  void add(const Access& access, SegmentId now, const ThreadOrder& order,
+           std::size_t plain_before = 0);
   // Starts a new era: synchronisation variables have forgotten everything about the rows so far.
   void begin_era() {
     if (!rows_.empty() && (eras_.empty() || eras_.back() != rows_.size())) {
@@ -93,8 +98,12 @@ class AtomicLog {
   // Returns what a lane of a row had released; null: nothing.
   [[nodiscard]] const ReleasedFences* fences_of(const Row& row, unsigned lane) const;
   template <typename Visit>
+  void for_each_row(Visit visit) {
+    for (Row& row : rows_) visit(row);
+  }
+  template <typename Visit>
   void for_each_segment(Visit visit) {
-    for (Row& row : rows_) visit(row.segment);
+    for_each_row([&](Row& row) { visit(row.segment); });
     snapshot_of_ = 0;
   }
 
@@ -108,6 +117,7 @@ class AtomicLog {
   };
 
   void clear_rows();
+  void extend(const Row& row);
   void describe(const Row& row, Access& access) const;
   std::uint32_t snapshot(const Access& access, SegmentId now, const ThreadOrder& order);
 
@@ -119,7 +129,8 @@ class AtomicLog {
   SegmentId snapshot_of_ = 0;      // the segment of the latest snapshot; 0: none
   std::uint32_t latest_ = 0;       // the number that its rows have as `fences`
   std::vector<std::size_t> eras_;  // the ends of completed eras
-  Extent extent_;
+  Extent extent_;                  // of the first in_extent_ rows
+  std::size_t in_extent_ = 0;
   bool has_releases_ = false, has_observers_ = false;
 };
 

@@ -111,6 +111,8 @@ void RowLog::begin(std::uint32_t bytes, std::uint64_t ordered_threads) {
     record_.marks = storage_.data() + kSlackCells;
     record_.phase = WordMark::kPhase;
   }
+  bytes_ = bytes;
+  ordered_.end();
   in_lockstep_ = ordered_threads == kOrderedInWarp;
   record_.lanes = in_lockstep_ ? &kWarp : &kThreads;
   record_.next = rows_.data();
@@ -151,17 +153,26 @@ void RowLog::mark_updates(const Offsets& offset, std::uint32_t mask) {
 }
 
 bool RowLog::mark_atomics(const Access& access) {
-  if (!may_update(access.bytes) || has_met(access)) return false;
+  if (has_met(access)) return false;
   mark_updates(access.offset, access.mask);
   return true;
 }
 
 bool RowLog::take_strong(const Access& access, std::uint32_t segment, const ThreadOrder& order) {
   const bool is_atomic = access.kind == AccessKind::atomic;
-  if (atomics_.rows() == kAtomicsMax) return false;
-  if (!(is_atomic ? mark_atomics(access) : mark_strong(access))) return false;
-  atomics_.add(access, segment, order);
+  if (atomics_.rows() == kAtomicsMax || (is_atomic && !may_update(access.bytes))) return false;
+  const bool taken = follows_order() ? ordered_.take({.segment = segment,
+                                                      .place = access.place,
+                                                      .mask = access.mask,
+                                                      .words = std::max(access.bytes / 4U, 1U),
+                                                      .kind = access.kind,
+                                                      .offsets = access.offset.data()})
+                     : is_atomic     ? mark_atomics(access)
+                                     : mark_strong(access);
+  if (!taken) return false;
+  atomics_.add(access, segment, order, count());
   has_updates_ |= is_atomic;
+  if (follows_order()) return true;
   if (!is_atomic) {
     // Machine code does not look at marks when it records atomics, so from now on it reports them.
     records_updates_ = false;
@@ -206,7 +217,7 @@ void RowLog::add_update(const UpdateRow& update, Access& like, std::uint32_t seg
   like.scope = update.scope;
   like.offset = update.offset;
   like.pattern = pattern_of(update);
-  atomics_.add(like, segment, order);
+  atomics_.add(like, segment, order, count());
 }
 
 void RowLog::forget_updates() {
@@ -252,23 +263,26 @@ Pattern RowLog::pattern_of(const UpdateRow& row) {
 void RowLog::forget_overwritten() {
   using Key = std::tuple<std::int32_t, std::uint32_t, std::uint8_t>;
   std::map<Key, std::uint32_t> written_later;  // lanes
-  std::vector<Row> kept;                       // the last one first
+  std::vector<bool> is_kept(count(), true);
   for (std::size_t i = settled_; i-- > 0;) {
     const Row& row = rows_[i];
-    if (!row.scattered && !row.uniform) {
-      std::uint32_t& later = written_later[{row.cell, row.warp, row.cells_log2}];
-      if ((row.mask & ~later) == 0) continue;
-      if (row.write) later |= row.mask;
-    }
-    kept.push_back(row);
+    if (row.scattered || row.uniform) continue;
+    std::uint32_t& later = written_later[{row.cell, row.warp, row.cells_log2}];
+    is_kept[i] = (row.mask & ~later) != 0;
+    if (row.write) later |= row.mask;
   }
-  std::ranges::reverse(kept);
-  const std::size_t settled = kept.size();
-  std::ranges::copy(rows().subspan(settled_), std::back_inserter(kept));
+  std::vector<Row> kept;
+  std::vector<std::uint32_t> place;  // of a row among those that are kept
+  for (std::size_t i = 0; i < is_kept.size(); ++i) {
+    place.push_back(static_cast<std::uint32_t>(kept.size()));
+    if (is_kept[i]) kept.push_back(rows_[i]);
+  }
   const std::size_t left = kept.size();
+  place.push_back(static_cast<std::uint32_t>(left));
+  settled_ = place[settled_];
+  atomics_.for_each_row([&](AtomicLog::Row& row) { row.plain_before = place[row.plain_before]; });
   kept.resize(rows_.size());
   rows_ = std::move(kept);
-  settled_ = settled;
   record_.next = rows_.data() + left;
   set_limits();
 }
@@ -376,6 +390,7 @@ void RowLog::mark_copied(const Offsets& offsets, std::uint32_t mask, std::uint32
 }
 
 bool RowLog::mark_copy(const Access& access) {
+  if (follows_order()) return false;
   mark_recorded_updates();
   const std::uint32_t copied = record_.phase | WordMark::kCopied;
   bool is_alone = true;
@@ -398,25 +413,76 @@ void RowLog::mark_recorded_updates() {
   set_limits();
 }
 
+// Returns the offsets of the lanes of a row, in bytes; those of inactive lanes mean nothing.
+const std::uint32_t* RowLog::offsets_of(const Row& row, Offsets& storage) const {
+  if (row.scattered) return offsets_of(row).data();
+  const std::uint32_t step = row.uniform ? 0 : bytes_of(row);
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    storage[lane] = 4 * static_cast<std::uint32_t>(row.cell) + lane * step;
+  }
+  return storage.data();
+}
+
+// Returns the row as the words know it, without its offsets.
+OrderedWords::Row RowLog::in_order(const Row& row) const {
+  OrderedWords::Row ordered{.segment = row.segment, .place = place_, .mask = row.mask};
+  ordered.place.warp = row.warp;
+  ordered.words = std::max(bytes_of(row) / 4, 1u);
+  ordered.kind = row.write ? AccessKind::write : AccessKind::read;
+  return ordered;
+}
+
+bool RowLog::follow_order(ThreadOrder& order, WarpPlace place) {
+  place_ = place;
+  ordered_.begin(bytes_, order);
+  let_record(false, false);
+  Offsets storage;
+  for (const Row& row : rows()) {
+    OrderedWords::Row ordered = in_order(row);
+    ordered.offsets = offsets_of(row, storage);
+    if (!ordered_.take_earlier(ordered)) return false;
+  }
+  bool taken = true;
+  const auto first_block = [](std::uint32_t) { return BlockKey{0}; };
+  atomics_.for_each(order, first_block, [&](const AtomicLog::Row& row, const Access& access, auto) {
+    place.warp = access.place.warp;
+    taken = taken && ordered_.take_earlier({.segment = row.segment,
+                                            .place = place,
+                                            .mask = row.mask,
+                                            .words = std::max(row.bytes / 4U, 1U),
+                                            .kind = row.kind,
+                                            .offsets = access.offset.data()});
+  });
+  return taken;
+}
+
+// Marks the words of a row.  False: it may race with an earlier row.
+bool RowLog::mark(const Row& row, const std::uint32_t* offsets) {
+  if (row.scattered) return mark_lanes(row, offsets);
+  if (row.uniform) return mark_uniform(row);
+  const auto mine =
+      static_cast<std::uint16_t>(record_.phase + row.warp * kWarpLanes * WordMark::kThread);
+  const std::uint16_t* const lanes = record_.lanes->of_words[row.cells_log2];
+  constexpr std::array kMarkRow = {mark_row<0>, mark_row<1>, mark_row<2>};
+  return kMarkRow[row.cells_log2](record_.marks + row.cell, lanes, mine, row.mask, row.write);
+}
+
 bool RowLog::take(const Row& row, const std::uint32_t* offsets) {
   if (count() == rows_.size() && !grow()) return false;
+  if (row.scattered && record_.scattered == offsets_.size() && !grow_offsets()) return false;
   mark_recorded_updates();
+  if (follows_order()) {
+    Offsets storage;
+    OrderedWords::Row ordered = in_order(row);
+    ordered.offsets = row.scattered ? offsets : offsets_of(row, storage);
+    if (!ordered_.take(ordered)) return false;
+  } else if (!mark(row, offsets)) {
+    return false;
+  }
   Row taken = row;
   if (row.scattered) {
-    if (record_.scattered == offsets_.size() && !grow_offsets()) return false;
-    if (!mark_lanes(row, offsets)) return false;
     std::copy_n(offsets, kWarpLanes, offsets_[record_.scattered].begin());
     taken.cell = static_cast<std::int32_t>(record_.scattered++);
-  } else if (row.uniform) {
-    if (!mark_uniform(row)) return false;
-  } else {
-    const auto mine =
-        static_cast<std::uint16_t>(record_.phase + row.warp * kWarpLanes * WordMark::kThread);
-    const std::uint16_t* const lanes = record_.lanes->of_words[row.cells_log2];
-    constexpr std::array kMarkRow = {mark_row<0>, mark_row<1>, mark_row<2>};
-    if (!kMarkRow[row.cells_log2](record_.marks + row.cell, lanes, mine, row.mask, row.write)) {
-      return false;
-    }
   }
   *record_.next++ = taken;
   return true;

@@ -16,6 +16,10 @@
 // Asynchronous copies are in no log, because a barrier orders them only if they have been waited
 // for.  Until then, the words that they write are marked, and rows that touch these are refused.
 //
+// Where narrower synchronisation, such as `__syncwarp()`, may order rows that meet, the log follows
+// what each word has been through (ordered_words.hpp) in place of marks.  Then it takes any row
+// that comes after the rows that it meets.
+//
 // If there are too many rows, those whose words their lanes have written again are forgotten.
 #pragma once
 
@@ -26,6 +30,7 @@
 #include <vector>
 
 #include "vgpu/check/race/rows/atomic_log.hpp"
+#include "vgpu/check/race/rows/ordered_words.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/access/access_record.hpp"
@@ -51,6 +56,7 @@ class RowLog {
   // Makes the log refuse all further rows of this phase.
   void close() {
     open_ = false;
+    ordered_.end();
     set_limits();
   }
   [[nodiscard]] bool is_open() const { return open_; }
@@ -103,6 +109,16 @@ class RowLog {
   static Pattern pattern_of(const Row& row) {
     return row.scattered ? Pattern::scattered : row.uniform ? Pattern::uniform : Pattern::strided;
   }
+  // From now on, until the phase ends, takes rows that come after those that they meet; for the
+  // general checker.  The rows that machine code has recorded must be complete, and there must be
+  // no copies.  False: the order of the rows so far is not known; the caller must close the log.
+  bool follow_order(ThreadOrder& order, WarpPlace place);
+  [[nodiscard]] bool follows_order() const { return ordered_.is_on(); }
+  // Calls visit(segment) for each segment that words remember.
+  template <typename Visit>
+  void for_each_word_segment(Visit visit) {
+    ordered_.for_each_segment(visit);
+  }
   // Adds a row that AtomicLog takes; for the general checker.  The rows that machine code has
   // recorded must be complete.
   bool take_strong(const Access& access, std::uint32_t segment, const ThreadOrder& order);
@@ -151,6 +167,9 @@ class RowLog {
             .scattered = access.pattern == Pattern::scattered};
   }
   bool take_parts(const RowAccess& access, std::uint32_t segment);
+  const std::uint32_t* offsets_of(const Row& row, Offsets& storage) const;
+  [[nodiscard]] OrderedWords::Row in_order(const Row& row) const;
+  bool mark(const Row& row, const std::uint32_t* offsets);
   void mark_recorded_updates();
   void forget_overwritten();
   bool grow();
@@ -182,6 +201,7 @@ class RowLog {
   void mark_updates(const Offsets& offset, std::uint32_t mask);
 
   bool open_ = false;
+  std::uint32_t bytes_ = 0;  // of the shared memory
   bool in_lockstep_ = false;
   bool records_rows_ = true, records_updates_ = true;
   bool has_updates_ = false;              // atomics_ has atomics
@@ -192,6 +212,8 @@ class RowLog {
   std::size_t settled_ = 0;               // the number of rows that have their segments
   std::vector<Offsets> offsets_;          // of scattered rows
   AtomicLog atomics_;
+  OrderedWords ordered_;            // on: marks say nothing
+  WarpPlace place_;                 // of the block, if the log follows the order
   std::vector<UpdateRow> updates_;  // the first updated() are used
   std::size_t marked_ = 0;          // the number of updates whose words are marked
 };
