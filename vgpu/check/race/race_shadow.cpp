@@ -18,6 +18,7 @@ std::size_t pcs_at(std::size_t cells) {
 
 void Shadow::begin(const Period& period, std::uint32_t bytes) {
   used_ = displaced_ = planned_ = 0;
+  lines_in_cells_ = 0;
   if (period.launch != period_.launch) {
     granularity_ = kWord;
     has_been_split_ = false;
@@ -88,6 +89,7 @@ void Shadow::split_to_bytes() {
     if (pair) copy(words.other, bytes.other);
   }
   granularity_ = kByte;
+  lines_in_cells_ = 0;
   planned_ = 0;
 }
 
@@ -113,6 +115,7 @@ void Shadow::make_plan(unsigned access_class, std::uint64_t ordered_threads, boo
 
 void Shadow::clear() {
   for (RowLines& lines : lines_) lines.clear();
+  lines_in_cells_ = 0;
   update_class_ = 0;
   for (const Granularity granularity : {kWord, kByte}) {
     if (classes_[granularity] == nullptr) continue;
@@ -126,6 +129,7 @@ void Shadow::clear() {
 
 void Shadow::release() {
   for (RowLines& lines : lines_) lines = {};
+  lines_in_cells_ = 0;
   update_class_ = 0;
   classes_ = {};
   planned_ = 0;

@@ -180,13 +180,15 @@ class Shadow {
   void put_old(std::int64_t at, std::uint32_t launch);
   void put(Granularity granularity, std::int64_t line, const RowLines::Record& record);
   void line_to_cells(Granularity granularity, std::int64_t line);
+  void lanes_to_cells(const RaceRow& row);
   [[nodiscard]] RowLines& lines() { return lines_[granularity_]; }
   [[nodiscard]] std::uint32_t short_period() const {
     return static_cast<std::uint32_t>(period_.number);
   }
 
-  std::array<RowLines, 2> lines_;  // by granularity
-  unsigned update_class_ = 0;      // of the update rows; 0: there are none
+  std::array<RowLines, 2> lines_;    // by granularity
+  std::int64_t lines_in_cells_ = 0;  // of this granularity, in this period
+  unsigned update_class_ = 0;        // of the update rows; 0: there are none
   std::uint32_t used_ = 0, displaced_ = 0;
   std::uint32_t planned_ = 0;  // bit c: plans_[c] is valid
   std::vector<Plan> plans_;

@@ -137,17 +137,31 @@ void Shadow::line_to_cells(Granularity granularity, std::int64_t at) {
       return true;
     });
   }
+  if (line.period == short_period()) return;
   line.period = short_period();
+  lines_in_cells_ += granularity == granularity_ ? 1 : 0;
+}
+
+// Scattered rows are many, and mostly come to cells.
+void Shadow::lanes_to_cells(const RaceRow& row) {
+  const std::int64_t last_line = (capacity_ - 1) >> (offset_shift() + kLineCellsLog2);
+  if (lines_in_cells_ == last_line + 1) return;
+  const RowLines& lines = this->lines();
+  const std::uint32_t* const offsets = row.offset;
+  const unsigned shift = row.offset_shift + kLineCellsLog2;
+  const std::uint32_t period = short_period();
+  std::uint32_t others = 0;  // lanes
+  for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const bool is_in_cells = lines.line_at(offsets[lane] >> shift).period == period;
+    others |= std::uint32_t{!is_in_cells} << lane;
+  }
+  for_each_bit(others, [&](unsigned lane) { line_to_cells(granularity_, offsets[lane] >> shift); });
 }
 
 void Shadow::to_cells(const RaceRow& row, Pattern pattern) {
   if (lines().is_empty() || has_been_split_) return;
-  if (pattern == Pattern::scattered) {
-    return for_each_bit(row.mask, [&](unsigned lane) {
-      const std::int64_t line{row.offset[lane] >> row.offset_shift >> kLineCellsLog2};
-      if (lines().line_at(line).period != short_period()) line_to_cells(granularity_, line);
-    });
-  }
+  if (pattern == Pattern::scattered) return lanes_to_cells(row);
   constexpr auto kAny = RowLines::Role::write;
   for_each_record_of_row(row, pattern, kAny, [&](std::int64_t line, const auto&) {
     line_to_cells(granularity_, line);
