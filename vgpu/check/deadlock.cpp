@@ -76,8 +76,26 @@ std::string blocks_that_left(const Deadlock& deadlock) {
                      deadlock.blocks_exited == 1 ? "has" : "have");
 }
 
-std::string what_they_do(const Waiting& waiting, bool one, std::uint32_t places) {
+// Returns whether the threads wait in tcgen05.alloc.
+bool waits_for_columns(const Program& program, const Waiting& waiting) {
+  return waiting.kind == Kind::reads && waiting.allocation == nullptr && waiting.number != 0 &&
+         program.code[waiting.pc].kind == InstrKind::tensor_memory;
+}
+
+std::string what_columns_they_want(const Waiting& waiting, std::string_view waits) {
+  if (waiting.written.pc == ptx::kNone) {
+    return fmt::format("{} to allocate {} columns of tensor memory until the other block of the "
+                       "pair allocates them, too",
+                       waits, waiting.number);
+  }
+  return fmt::format("{} for {} columns of tensor memory, of which {} of {} are free", waits,
+                     waiting.number, waiting.arrived, waiting.expected);
+}
+
+std::string what_they_do(const Program& program, const Waiting& waiting, bool one,
+                         std::uint32_t places) {
   const std::string_view waits = one ? "waits" : "wait";
+  if (waits_for_columns(program, waiting)) return what_columns_they_want(waiting, waits);
   switch (waiting.kind) {
     case Kind::barrier:
       return fmt::format("{} at barrier {}, at which {} of {} threads have arrived", waits,
@@ -153,12 +171,14 @@ std::string DeadlockChecker::describe_writer(const Program& program, const LastW
                                              std::span<const Waiting> waiting,
                                              const std::vector<Group>& groups,
                                              Finding& finding) const {
-  const AccessSide side =
-      reporter_.side("write", program, write.pc, thread_of(write.place, write.lane));
+  const bool allocates = program.code[write.pc].kind == InstrKind::tensor_memory;
+  const AccessSide side = reporter_.side(allocates ? "allocate" : "write", program, write.pc,
+                                         thread_of(write.place, write.lane));
   auto number = static_cast<std::size_t>(std::ranges::find(finding.accesses, side) -
                                          finding.accesses.begin() + 1);
   if (number > finding.accesses.size()) finding.accesses.push_back(side);
-  std::string text = fmt::format(" since ({})", number);
+  std::string text =
+      fmt::format("{} since ({})", allocates ? ", the others are taken" : "", number);
   if (write.has_exited) return text + ", whose thread has exited";
   const auto it = std::ranges::find_if(waiting, [&](const Waiting& one) {
     return one.place.block == write.place.block && one.place.warp == write.place.warp &&
@@ -202,7 +222,7 @@ std::string DeadlockChecker::describe(const Program& program, std::span<const Wa
     text +=
         fmt::format("{}({}) {}{} {}", i == 0 ? "" : "; ", i + 1, counted(group.threads, "thread"),
                     group.blocks > 1 ? fmt::format(" of {} blocks", group.blocks) : "",
-                    what_they_do(group.first, one, group.places));
+                    what_they_do(program, group.first, one, group.places));
     const LastWrite& write = group.first.written;
     if (write.pc != ptx::kNone) text += describe_writer(program, write, waiting, groups, finding);
   }

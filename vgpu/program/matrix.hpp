@@ -71,16 +71,19 @@ struct GroupLoad {
   bool is_b = false;
   bool transposed = false;  // neighbours in memory are in one column of a, or in one row of b
   std::uint32_t tiles = 1;
+  bool is_deep = false;  // of b, beside a sparse a: twice as many elements of k
 
-  // The number of word rows.
-  [[nodiscard]] std::uint32_t registers() const { return is_b ? 2 * tiles : 4; }
+  // The number of word rows, each with 16 bytes of k.
+  [[nodiscard]] std::uint32_t chunks() const { return is_deep ? 4 : 2; }
+  [[nodiscard]] std::uint32_t registers() const { return is_b ? chunks() * tiles : 4; }
 };
 constexpr std::int64_t pack(const GroupLoad& load) {
-  return std::int64_t{load.tiles} << 2 | (load.transposed ? 2 : 0) | (load.is_b ? 1 : 0);
+  return std::int64_t{load.tiles} << 3 | (load.is_deep ? 4 : 0) | (load.transposed ? 2 : 0) |
+         (load.is_b ? 1 : 0);
 }
 constexpr GroupLoad group_load_of(const Instr& instr) {
   return {(instr.packed & 1) != 0, (instr.packed & 2) != 0,
-          static_cast<std::uint32_t>(instr.packed >> 2)};
+          static_cast<std::uint32_t>(instr.packed >> 3), (instr.packed & 4) != 0};
 }
 
 // Floats of 8 bits and less; their types are those of pairs.

@@ -1,6 +1,7 @@
 #include "vgpu/program/operand_roles.hpp"
 
 #include "vgpu/program/matrix.hpp"
+#include "vgpu/program/multimem.hpp"
 #include "vgpu/program/tensor_memory.hpp"
 #include "vgpu/program/unpacking.hpp"
 
@@ -44,6 +45,13 @@ OperandRoles roles_of_async_store(const Instr& instr) {
                     MemoryOperand::value + 2, MemoryOperand::value + 3, AsyncStoreOperand::object}};
 }
 
+OperandRoles roles_of_bulk_copy(const Instr& instr) {
+  using enum BulkOperand;
+  if (!is_multimem(instr)) return {.reads = {target, source, bytes, object, blocks}};
+  if (is_multimem_load(instr)) return {.reads = {target}, .writes = {rows}, .opaque = true};
+  return {.reads = {target, rows}, .opaque = true};
+}
+
 std::vector<Ref> rows_from(const Ref& first, std::uint32_t count) {
   std::vector<Ref> rows;
   for (std::uint32_t i = 0; i < count; ++i) rows.push_back(row_after(first, i));
@@ -74,9 +82,7 @@ OperandRoles roles_of(const Instr& instr) {
       return {.reads = {CopyOperand::target, CopyOperand::source, CopyOperand::bytes,
                         CopyOperand::ignores}};
     case InstrKind::copy_group: return {.reads = {CopyGroupOperand::groups_left}};
-    case InstrKind::bulk_copy:
-      return {.reads = {BulkOperand::target, BulkOperand::source, BulkOperand::bytes,
-                        BulkOperand::object, BulkOperand::blocks}};
+    case InstrKind::bulk_copy: return roles_of_bulk_copy(instr);
     case InstrKind::tensor_copy:
       return {.reads = {TensorOperand::shared, TensorOperand::map, TensorOperand::coordinates,
                         TensorOperand::object, TensorOperand::blocks},
@@ -134,6 +140,9 @@ std::vector<Ref> destinations_of(const Program& program, const Instr& instr) {
   }
   if (is_matrix_product(instr)) {
     return rows_from(instr[MatrixOperand::d], registers_of(product_of(instr), MatrixOperand::d));
+  }
+  if (is_multimem_load(instr)) {
+    return rows_from(instr[BulkOperand::rows], instr.modifiers.vector);
   }
   if (instr.kind == InstrKind::group_load) {
     return rows_from(instr[GroupOperand::rows], group_load_of(instr).registers());

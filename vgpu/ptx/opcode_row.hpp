@@ -27,6 +27,7 @@ enum class Family : std::uint8_t {
   matrix,
   memory,
   move,
+  multimem,
   nothing,
   rank,
   sleep,

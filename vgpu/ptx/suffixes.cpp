@@ -215,6 +215,13 @@ constexpr std::array kSuffixes = {
     flag("sync_restrict::shared::cta", C::restricted),
     flag("sync_restrict::shared::cluster", C::restricted),
 
+    // Four elements, of which an instruction gives two at a time.
+    suffix("e2m1x4", C::type, Type::e2m1x2),
+    suffix("e2m3x4", C::type, Type::e2m3x2),
+    suffix("e3m2x4", C::type, Type::e3m2x2),
+    suffix("e4m3x4", C::type, Type::e4m3x2),
+    suffix("e5m2x4", C::type, Type::e5m2x2),
+
     // Suffixes of vmad, which the decoder reads.
     flag("po", C::scale),
     flag("shr7", C::scale),
@@ -270,9 +277,15 @@ bool set_spaces(Modifiers& m, std::uint8_t value) {
   return set_once(m.space == Space::generic ? m.space : m.source_space, Space::generic, value);
 }
 
-// .mmio.relaxed is one memory order in two words (PTX ISA 9.0, 9.7.9.8).
+// .mmio.relaxed is one memory order in two words, and so is .mmio.release of an asynchronous store,
+// which orders as .release does (PTX ISA 9.0, 9.7.9.8, 9.7.9.12).
 bool set_order(Modifiers& m, std::uint8_t value) {
-  if (m.order == Order::mmio && static_cast<Order>(value) == Order::relaxed) return true;
+  const auto order = static_cast<Order>(value);
+  if (m.order == Order::mmio && order == Order::relaxed) return true;
+  if (m.order == Order::mmio && order == Order::release && m.async) {
+    m.order = order;
+    return true;
+  }
   return set_once(m.order, Order::weak, value);
 }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "vgpu/program/matrix.hpp"
+#include "vgpu/program/multimem.hpp"
 #include "vgpu/program/operand_roles.hpp"
 #include "vgpu/program/unpacking.hpp"
 #include "vgpu/ptx/opcode.hpp"
@@ -93,8 +94,9 @@ ValueRule rule_of(const Instr& instr) {
     case InstrKind::store: return ValueRule::stores;
     case InstrKind::atomic: return ValueRule::updates;
     case InstrKind::copy:
-    case InstrKind::bulk_copy:
     case InstrKind::tensor_copy: return ValueRule::copies;
+    case InstrKind::bulk_copy:
+      return is_multimem(instr) ? ValueRule::replaces : ValueRule::copies;
     case InstrKind::special:
     case InstrKind::param:
     case InstrKind::local_address:

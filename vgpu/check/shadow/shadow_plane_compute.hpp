@@ -2,6 +2,7 @@
 #pragma once
 
 #include "vgpu/check/shadow/shadow_plane.hpp"
+#include "vgpu/program/multimem.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -51,8 +52,8 @@ void ShadowPlane<Domain>::on_step(const InstrStep& step) {
     case InstrKind::store:
     case InstrKind::atomic:
     case InstrKind::copy:
-    case InstrKind::bulk_copy:
     case InstrKind::tensor_copy: return begin_memory();
+    case InstrKind::bulk_copy: return is_multimem(instr) ? begin_other() : begin_memory();
     default: return begin_other();
   }
 }

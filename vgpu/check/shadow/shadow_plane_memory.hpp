@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "vgpu/check/shadow/shadow_plane.hpp"
+#include "vgpu/program/multimem.hpp"
 #include "vgpu/program/operand_roles.hpp"
 
 namespace warpcheck::vgpu {
@@ -45,7 +46,9 @@ void ShadowPlane<Domain>::on_access(const Access& access) {
   if (access.space == ptx::Space::param) return;
   Cells& memory = memory_of(*access.allocation);
   const bool is_current = access.program == current_.step.program && access.pc == current_.step.pc;
-  const InstrKind kind = access.program->code[access.pc].kind;
+  // The accesses of multimem go to several memories: what they load is lost in any case.
+  const Instr& accessing = access.program->code[access.pc];
+  const InstrKind kind = is_multimem(accessing) ? InstrKind::nop : accessing.kind;
   for_each_lane(access.mask, [&](unsigned lane) {
     const std::uint64_t at = shadow_offset(access, lane);
     switch (is_current ? kind : InstrKind::nop) {
@@ -253,6 +256,7 @@ void ShadowPlane<Domain>::begin_other() {
     case InstrKind::local_address:
     case InstrKind::print:
     case InstrKind::cluster_barrier: return lose_results(0);
+    case InstrKind::bulk_copy:  // multimem
     case InstrKind::texture:
     case InstrKind::device_call:
     case InstrKind::tensor_memory:

@@ -1,4 +1,5 @@
-// Virtual memory management of the driver API (vgpu/cudart/memory/virtual_memory.hpp).
+// Virtual memory management and multicast objects of the driver API
+// (vgpu/cudart/memory/virtual_memory.hpp, multicasts.hpp).
 #include <cuda.h>
 
 #include <span>
@@ -133,6 +134,62 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
     const CUmemAllocationProp* const known = memory.properties(handle);
     if (properties == nullptr || known == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *properties = *known;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMulticastCreate(CUmemGenericAllocationHandle* handle,
+                           const CUmulticastObjectProp* properties) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device& device) {
+    if (handle == nullptr || properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const bool has_devices =
+        properties->numDevices != 0 && device.exists(static_cast<int>(properties->numDevices) - 1);
+    return has_devices ? memory.create_multicast(*handle, *properties) : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle handle, CUdevice number) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device& device) {
+    if (!device.exists(number)) return CUDA_ERROR_INVALID_DEVICE;
+    return memory.add_multicast_device(handle, static_cast<unsigned>(number));
+  });
+}
+
+CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, size_t offset,
+                            CUmemGenericAllocationHandle bound, size_t bound_offset, size_t bytes,
+                            unsigned long long flags) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device&) {
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    return memory.bind_multicast(handle, offset, bound, bound_offset, bytes);
+  });
+}
+
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, size_t offset,
+                             CUdeviceptr address, size_t bytes, unsigned long long flags) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device&) {
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    return memory.bind_multicast_address(handle, offset, address, bytes);
+  });
+}
+
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice number, size_t offset,
+                           size_t bytes) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device& device) {
+    if (!device.exists(number)) return CUDA_ERROR_INVALID_DEVICE;
+    return memory.unbind_multicast(handle, static_cast<unsigned>(number), offset, bytes);
+  });
+}
+
+CUresult cuMulticastGetGranularity(size_t* bytes, const CUmulticastObjectProp* properties,
+                                   CUmulticastGranularity_flags option) {
+  return in_virtual_memory([&](VirtualMemory&, Device&) {
+    const int wanted = number_of(option);
+    if (bytes == nullptr || properties == nullptr ||
+        (wanted != CU_MULTICAST_GRANULARITY_MINIMUM &&
+         wanted != CU_MULTICAST_GRANULARITY_RECOMMENDED)) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    *bytes = VirtualMemory::kGranularity;
     return CUDA_SUCCESS;
   });
 }

@@ -53,6 +53,7 @@ CUresult VirtualMemory::free_address(CUdeviceptr address, std::uint64_t bytes) {
   if (mapping != mappings_.end() && mapping->first < address + bytes) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (multicasts_.is_mapped(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
   reserved_.erase(found);
   return CUDA_SUCCESS;
 }
@@ -88,6 +89,12 @@ const CUmemAllocationProp* VirtualMemory::properties(CUmemGenericAllocationHandl
 }
 
 CUresult VirtualMemory::release(CUmemGenericAllocationHandle handle) {
+  if (multicasts_.has(handle)) {
+    std::vector<CUmemGenericAllocationHandle> memories;
+    const CUresult result = multicasts_.release(handle, memories);
+    let_go(memories);
+    return result;
+  }
   if (properties(handle) == nullptr) return CUDA_ERROR_INVALID_VALUE;
   --created_[handle].references;
   free_if_unused(handle);
@@ -131,12 +138,18 @@ VirtualMemory::Mappings::iterator VirtualMemory::mappings_of(CUdeviceptr address
 
 CUresult VirtualMemory::map(CUdeviceptr address, std::uint64_t bytes,
                             CUmemGenericAllocationHandle handle) {
-  if (!is_range(address, bytes) || !is_reserved(address, bytes) || properties(handle) == nullptr) {
+  const bool is_multicast = multicasts_.has(handle);
+  if (!is_range(address, bytes) || !is_reserved(address, bytes) ||
+      (!is_multicast && properties(handle) == nullptr)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const auto next = mappings_.lower_bound(address);
   const bool is_free = (next == mappings_.end() || next->first >= address + bytes) &&
-                       mapping_at(address) == mappings_.end();
+                       mapping_at(address) == mappings_.end() &&
+                       !multicasts_.is_mapped(address, bytes);
+  if (is_multicast) {
+    return is_free ? multicasts_.map(address, bytes, handle) : CUDA_ERROR_INVALID_VALUE;
+  }
   Created& created = created_[handle];
   if (!is_free || bytes > created.memory->bytes) return CUDA_ERROR_INVALID_VALUE;
   if (bytes != created.memory->bytes) {
@@ -157,6 +170,12 @@ VirtualMemory::Mappings::iterator VirtualMemory::unmap(Mappings::iterator mappin
 
 // Does not wait for pending operations of the device; real devices need not do so either.
 CUresult VirtualMemory::unmap(CUdeviceptr address, std::uint64_t bytes) {
+  if (multicasts_.is_mapped(address, bytes)) {
+    std::vector<CUmemGenericAllocationHandle> memories;
+    const CUresult result = multicasts_.unmap(address, memories);
+    let_go(memories);
+    return result;
+  }
   auto mapping = mappings_of(address, bytes);
   if (mapping == mappings_.end()) return CUDA_ERROR_INVALID_VALUE;
   while (mapping != mappings_.end() && mapping->first < address + bytes) mapping = unmap(mapping);
@@ -165,6 +184,7 @@ CUresult VirtualMemory::unmap(CUdeviceptr address, std::uint64_t bytes) {
 
 CUresult VirtualMemory::set_access(CUdeviceptr address, std::uint64_t bytes,
                                    std::span<const CUmemAccessDesc> accesses) {
+  if (multicasts_.is_mapped(address, bytes)) return multicasts_.set_access(address, accesses);
   auto mapping = mappings_of(address, bytes);
   if (mapping == mappings_.end()) return CUDA_ERROR_INVALID_VALUE;
   for (; mapping != mappings_.end() && mapping->first < address + bytes; ++mapping) {
@@ -191,12 +211,67 @@ CUresult VirtualMemory::access(unsigned long long& flags, unsigned device,
   return CUDA_SUCCESS;
 }
 
+// ---- multicast objects ----
+
+CUresult VirtualMemory::create_multicast(CUmemGenericAllocationHandle& handle,
+                                         const CUmulticastObjectProp& properties) {
+  if (!is_multiple(properties.size)) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult result = multicasts_.create(last_handle_ + 1, properties);
+  if (result == CUDA_SUCCESS) handle = ++last_handle_;
+  return result;
+}
+
+CUresult VirtualMemory::bind_multicast(CUmemGenericAllocationHandle handle, std::uint64_t offset,
+                                       CUmemGenericAllocationHandle memory,
+                                       std::uint64_t memory_offset, std::uint64_t bytes) {
+  if (properties(memory) == nullptr || !is_multiple(offset)) return CUDA_ERROR_INVALID_VALUE;
+  Created& created = created_[memory];
+  if (memory_offset > created.memory->bytes || bytes > created.memory->bytes - memory_offset) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (memory_offset != 0 || bytes != created.memory->bytes) {
+    throw vgpu::Refusal("cuMulticastBindMem of a part of what cuMemCreate has made");
+  }
+  const Multicasts::Bound bound{
+      memory, created.memory->device, offset, bytes,
+      [allocations = created.allocations, of = created.memory](std::uint64_t address) {
+        return allocations->map(*of, address);
+      }};
+  const CUresult result = multicasts_.bind(handle, bound);
+  if (result == CUDA_SUCCESS) ++created.mappings;
+  return result;
+}
+
+CUresult VirtualMemory::bind_multicast_address(CUmemGenericAllocationHandle handle,
+                                               std::uint64_t offset, CUdeviceptr address,
+                                               std::uint64_t bytes) {
+  const auto mapping = mappings_.find(address);
+  if (mapping == mappings_.end()) return CUDA_ERROR_INVALID_VALUE;
+  return bind_multicast(handle, offset, mapping->second.handle, 0, bytes);
+}
+
+CUresult VirtualMemory::unbind_multicast(CUmemGenericAllocationHandle handle, unsigned device,
+                                         std::uint64_t offset, std::uint64_t bytes) {
+  CUmemGenericAllocationHandle memory = 0;
+  const CUresult result = multicasts_.unbind(handle, device, offset, bytes, memory);
+  if (result == CUDA_SUCCESS) let_go({memory});
+  return result;
+}
+
+void VirtualMemory::let_go(const std::vector<CUmemGenericAllocationHandle>& memories) {
+  for (const CUmemGenericAllocationHandle memory : memories) {
+    --created_[memory].mappings;
+    free_if_unused(memory);
+  }
+}
+
 // ---- the end ----
 
 void VirtualMemory::clear() {
   reserved_.clear();
   created_.clear();
   mappings_.clear();
+  multicasts_.clear();
   last_handle_ = 0;
   next_address_ = vgpu::kVirtualBase;
 }

@@ -12,6 +12,7 @@
 #include <map>
 #include <span>
 
+#include "vgpu/cudart/memory/multicasts.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {
@@ -44,6 +45,21 @@ class VirtualMemory {
                       std::span<const CUmemAccessDesc> accesses);
   CUresult access(unsigned long long& flags, unsigned device, CUdeviceptr address) const;
 
+  // Multicast objects, whose handles are used as those of memory.
+  CUresult create_multicast(CUmemGenericAllocationHandle& handle,
+                            const CUmulticastObjectProp& properties);
+  CUresult add_multicast_device(CUmemGenericAllocationHandle handle, unsigned device) {
+    return multicasts_.add_device(handle, device);
+  }
+  // Only all that cuMemCreate has made can be bound.
+  CUresult bind_multicast(CUmemGenericAllocationHandle handle, std::uint64_t offset,
+                          CUmemGenericAllocationHandle memory, std::uint64_t memory_offset,
+                          std::uint64_t bytes);
+  CUresult bind_multicast_address(CUmemGenericAllocationHandle handle, std::uint64_t offset,
+                                  CUdeviceptr address, std::uint64_t bytes);
+  CUresult unbind_multicast(CUmemGenericAllocationHandle handle, unsigned device,
+                            std::uint64_t offset, std::uint64_t bytes);
+
   void clear();
   // Drops what was created on the device, with all its mappings.
   void forget(unsigned device);
@@ -68,10 +84,13 @@ class VirtualMemory {
   Mappings::iterator unmap(Mappings::iterator mapping);
   [[nodiscard]] Mappings::const_iterator mapping_at(CUdeviceptr address) const;
   void free_if_unused(CUmemGenericAllocationHandle handle);
+  // Gives memories back that a multicast object held.
+  void let_go(const std::vector<CUmemGenericAllocationHandle>& memories);
 
   std::map<CUdeviceptr, std::uint64_t> reserved_;  // size by address
   std::map<CUmemGenericAllocationHandle, Created> created_;
   Mappings mappings_;
+  Multicasts multicasts_;
   CUmemGenericAllocationHandle last_handle_ = 0;
   CUdeviceptr next_address_ = vgpu::kVirtualBase;
 };

@@ -43,10 +43,10 @@ struct FloatsToNarrow {
   bool relu;
 };
 
-struct HalvesToBytes : FloatsToNarrow {
+struct HalvesToNarrow : FloatsToNarrow {
   using FloatsToNarrow::FloatsToNarrow;
   Word operator()(Word a) const {
-    return one(exact::kF16, a >> 16) << 8 | one(exact::kF16, a & 0xffff);
+    return one(exact::kF16, a >> 16) << narrow::stride_bits(type) | one(exact::kF16, a & 0xffff);
   }
 };
 
@@ -123,6 +123,22 @@ struct RandomlyRounded {
   bool relu, finite;
 };
 
+// The same to a pair of narrow floats, which share 16 random bits: they are aligned with the highest
+// of the bits that will be dropped.  Numbers that are too large become the largest one.
+struct RandomlyRoundedNarrow {
+  explicit RandomlyRoundedNarrow(const Instr& instr)
+      : type(instr.modifiers.type), relu(instr.modifiers.relu) {}
+  [[nodiscard]] Word one(Word bits, Word random) const {
+    const Number x = without_negative(exact::unpack(exact::kF32, bits), relu);
+    return narrow::pack_randomly(type, x, random);
+  }
+  Word operator()(Word a, Word b, Word random) const {
+    return one(a, random) << narrow::stride_bits(type) | one(b, random);
+  }
+  Type type;
+  bool relu;
+};
+
 // A tf32 is an f32 whose lower 13 bits are 0.
 struct ToTf32 {
   static constexpr int kUnused = 13;
@@ -137,7 +153,9 @@ struct ToTf32 {
     if (rounding == Rounding::rna) return away(a);
     const Number x = without_negative(exact::unpack(exact::kF32, a), relu);
     if (x.kind == Number::Kind::nan) return static_cast<Word>(exact::kF32.nan) & ~kRest;
-    return static_cast<Word>(exact::pack(kTf32, x, rounding)) << kUnused;
+    const Word result = static_cast<Word>(exact::pack(kTf32, x, rounding)) << kUnused;
+    const bool too_large = (result & 0x7fffffff) >= exact::kF32.infinity();
+    return finite && too_large ? result - (kRest + 1) : result;
   }
   // .rna truncates the bits of a NaN, and .satfinite treats it as a number (seen on sm_90).
   [[nodiscard]] Word away(Word a) const {
@@ -216,8 +234,11 @@ ComputeFn find_narrow_float(const Instr& instr) {
   const bool pair = present(instr[ComputeOperand::b]);
   if (m.sat || m.ftz) return nullptr;
   if (m.rounding == Rounding::rs) {
-    const bool known = (m.type == Type::f16x2 || m.type == Type::bf16x2) &&
-                       m.source_type == Type::f32 && present(instr[ComputeOperand::c]);
+    if (m.source_type != Type::f32 || !present(instr[ComputeOperand::c])) return nullptr;
+    if (narrow::is_narrow_float(m.type)) {
+      return m.satfinite ? lanewise<RandomlyRoundedNarrow, Word, Word, Word, Word> : nullptr;
+    }
+    const bool known = m.type == Type::f16x2 || m.type == Type::bf16x2;
     return known ? lanewise<RandomlyRounded, Word, Word, Word, Word> : nullptr;
   }
   if (m.type == Type::tf32) return pair ? nullptr : find_tf32(m);
@@ -225,9 +246,8 @@ ComputeFn find_narrow_float(const Instr& instr) {
   if (m.rounding != Rounding::rn) return nullptr;
   if (narrow::is_narrow_float(m.type) && m.satfinite) {
     if (m.source_type == Type::f32 && pair) return lanewise<FloatsToNarrow, Word, Word, Word>;
-    const bool bytes = m.type == Type::e4m3x2 || m.type == Type::e5m2x2;
-    const bool halves = m.source_type == Type::f16x2 && bytes && !pair;
-    return halves ? lanewise<HalvesToBytes, Word, Word> : nullptr;
+    const bool halves = m.source_type == Type::f16x2 && !pair;
+    return halves ? lanewise<HalvesToNarrow, Word, Word> : nullptr;
   }
   const bool widens = m.type == Type::f16x2 && narrow::is_narrow_float(m.source_type);
   return widens && !pair && !m.satfinite ? lanewise<NarrowToHalves, Word, Word> : nullptr;

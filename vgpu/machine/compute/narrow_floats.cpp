@@ -1,6 +1,7 @@
 #include "vgpu/machine/compute/narrow_floats.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace warpcheck::vgpu::narrow {
 namespace {
@@ -62,6 +63,30 @@ Word pack(Type type, Number x) {
   x.exponent -= layout.scale;
   const auto magnitude = static_cast<Word>(exact::pack(layout.format, x, Rounding::rn));
   return sign | std::min(magnitude, layout.most);
+}
+
+// Adding the random bits as a part of the last place, below all bits that are kept, and truncating
+// is what the carry does.
+Word pack_randomly(Type type, Number x, Word random) {
+  constexpr int kRandomBits = 16;
+  const Layout& layout = layout_of(type);
+  if (x.kind != Number::Kind::finite || x.is_zero()) return pack(type, x);
+  const int leading = 127 - (x.significand >> 64 != 0
+                                 ? std::countl_zero(static_cast<std::uint64_t>(x.significand >> 64))
+                                 : 64 + std::countl_zero(static_cast<std::uint64_t>(x.significand)));
+  const int exponent_of_x = x.exponent + leading;
+  const int fraction = layout.format.fraction_bits;
+  const int last = std::max(exponent_of_x - fraction, layout.format.exponent_min() + layout.scale);
+  // In units of the 16th place below the last one; what is below is cut off.
+  const int shift = x.exponent - (last - kRandomBits);
+  exact::Significand units = 0;
+  if (shift >= 0) units = x.significand << shift;
+  if (shift < 0 && shift > -128) units = x.significand >> -shift;
+  units = (units + (random & 0xffff)) >> kRandomBits;
+  x.significand = units;
+  x.exponent = last;
+  x.sticky = false;
+  return pack(type, x);
 }
 
 Word scale_of(Word f32, bool up, bool finite) {

@@ -25,6 +25,9 @@ constexpr unsigned stride_bits(ptx::Type type) { return type == ptx::Type::e2m1x
 exact::Number unpack(ptx::Type type, std::uint32_t bits);
 // Rounds to nearest; values that are too large become the largest number.
 std::uint32_t pack(ptx::Type type, exact::Number x);
+// Rounds away from zero if the sum of 16 random bits and the first 16 bits that are dropped has a
+// carry.
+std::uint32_t pack_randomly(ptx::Type type, exact::Number x, std::uint32_t random);
 
 // Returns the power of two at or below |x| (`up`: at or above it), for an f32 x.
 std::uint32_t scale_of(std::uint32_t f32, bool up, bool finite);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -133,6 +134,29 @@ TEST(NarrowFloats, AreRoundedAsByTheHostFunctionsForEveryBfloat) {
   }
 }
 
+// Every half, which a float holds without loss.
+TEST(NarrowFloats, AreRoundedAsByTheHostFunctionsForEveryHalf) {
+  for (const NarrowFormat& format : kFormats) {
+    if (format.type == Type::e2m3x2 || format.type == Type::e3m2x2) continue;  // no such instruction
+    Modifiers m;
+    m.type = format.type;
+    m.source_type = Type::f16x2;
+    m.rounding = Rounding::rn;
+    m.satfinite = true;
+    OneRow row(m);
+    const auto one = [&](std::uint32_t bits) {
+      __half_raw half{};
+      half.x = static_cast<unsigned short>(bits);
+      return format.from_float(__half2float(half));
+    };
+    for (std::uint32_t x = 0; x < 0x10000; ++x) {
+      const std::uint32_t other = x ^ 0xa5a5;
+      ASSERT_EQ(row.of(other << 16 | x), one(other) << format.stride | one(x))
+          << ptx::name_of(format.type) << " " << x;
+    }
+  }
+}
+
 TEST(NarrowFloats, BecomeTheHalvesThatTheHostFunctionsGive) {
   for (const NarrowFormat& format : kFormats) {
     Modifiers m;
@@ -236,6 +260,115 @@ TEST(RandomRounding, CarriesOutOfWhatIsCutOff) {
           },
           400);
     }
+  }
+}
+
+// The bits of the fraction, the exponent of the smallest normal number, and the largest number.
+struct NarrowSteps {
+  Type type;
+  int fraction, exponent_min;
+  double most;
+};
+
+const NarrowSteps kSteps[] = {
+    {Type::e2m1x2, 1, 0, 6},        {Type::e2m3x2, 3, 0, 7.5},   {Type::e3m2x2, 2, -2, 28},
+    {Type::e4m3x2, 3, -6, 448},     {Type::e5m2x2, 2, -14, 57344},
+};
+
+// |x| cut off to 16 bits below the last place, plus the random bits there, cut off to that place.
+double randomly_rounded(double x, std::uint32_t random, const NarrowSteps& steps) {
+  if (std::isinf(x)) return steps.most;
+  const int exponent = x == 0 ? steps.exponent_min : std::max(std::ilogb(x), steps.exponent_min);
+  const double units = std::floor(std::ldexp(x, steps.fraction - exponent + 16)) + random;
+  return std::min(std::ldexp(std::floor(std::ldexp(units, -16)), exponent - steps.fraction),
+                  steps.most);
+}
+
+TEST(RandomRounding, OfNarrowFloatsSharesItsBits) {
+  for (const NarrowSteps& steps : kSteps) {
+    for (const bool relu : {false, true}) {
+      Modifiers m;
+      m.type = steps.type;
+      m.source_type = Type::f32;
+      m.rounding = Rounding::rs;
+      m.satfinite = true;
+      m.relu = relu;
+      const NarrowFormat& format = *std::ranges::find(kFormats, steps.type, &NarrowFormat::type);
+      const auto one = [&](std::uint64_t bits, std::uint64_t random) -> std::uint64_t {
+        const float x = as_float(bits);
+        if (std::isnan(x)) return format.from_float(x);
+        const double magnitude = randomly_rounded(std::fabs(x), random & 0xffff, steps);
+        // The result is a number of the format, so no rounding of the host's function matters.
+        return format.from_float(static_cast<float>(
+            std::signbit(x) ? (relu ? 0.0 : -magnitude) : magnitude));
+      };
+      expect_agrees(
+          cvt("cvt.rs.narrow", m, {.d = m.type, .a = Type::f32, .b = Type::f32, .c = Type::b32}),
+          [&](Lane& lane) {
+            lane.d = one(lane.a, lane.c) << format.stride | one(lane.b, lane.c);
+          },
+          400);
+    }
+  }
+}
+
+TEST(RandomRounding, NeverLeavesItsNeighbours) {
+  // 1.25 lies a half of a step of e2m1 above 1: half of all random bits give 1.5.
+  Modifiers m;
+  m.type = Type::e2m1x2;
+  m.source_type = Type::f32;
+  m.rounding = Rounding::rs;
+  m.satfinite = true;
+  Instr instr;
+  instr.kind = InstrKind::compute;
+  instr.opcode = Opcode::cvt_;
+  instr.modifiers = m;
+  instr.operands = ComputeRows{.d = {Bank::word, 0},
+                               .a = {Bank::word, kWordRowBytes},
+                               .b = {Bank::word, 2 * kWordRowBytes},
+                               .c = {Bank::word, 3 * kWordRowBytes}};
+  const ComputeFn run = find_compute(instr, levels().front());
+  alignas(64) std::uint32_t rows[4 * kWarpLanes] = {};
+  LaneBanks banks{};
+  banks.base[static_cast<std::size_t>(Bank::word)] = reinterpret_cast<std::byte*>(rows);
+  std::uint32_t up = 0;
+  for (std::uint32_t first = 0; first < 0x10000; first += kWarpLanes) {
+    for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+      rows[kWarpLanes + lane] = rows[2 * kWarpLanes + lane] = 0x3fa00000;
+      rows[3 * kWarpLanes + lane] = first + lane;
+    }
+    run(banks, instr, 0xffffffff);
+    for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+      const std::uint32_t low = rows[lane] & 0xf;
+      ASSERT_TRUE(low == 2 || low == 3) << low;  // 1 and 1.5
+      up += low == 3 ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(up, 0x8000u);
+}
+
+// .satfinite makes infinities and what rounds to them the largest number, and keeps NaN.
+TEST(Tf32, SatfiniteOfOtherRoundingsEndsAtTheLargestNumber) {
+  for (const Rounding rounding : {Rounding::rn, Rounding::rz}) {
+    Modifiers m;
+    m.type = Type::tf32;
+    m.source_type = Type::f32;
+    m.rounding = rounding;
+    m.satfinite = true;
+    expect_agrees(
+        cvt("cvt.satfinite.tf32.f32", m, {.d = Type::tf32, .a = Type::f32}),
+        [&](Lane& lane) {
+          const auto magnitude = static_cast<std::uint32_t>(lane.a) & 0x7fffffff;
+          const auto sign = static_cast<std::uint32_t>(lane.a) & 0x80000000;
+          if (magnitude > 0x7f800000) {
+            lane.d = 0x7fffe000;
+            return;
+          }
+          const std::uint32_t odd = magnitude >> 13 & 1;
+          const std::uint32_t added = rounding == Rounding::rn ? 0xfff + odd : 0;
+          lane.d = sign | std::min((magnitude + added) & ~0x1fffu, 0x7f7fe000u);
+        },
+        400);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/machine/memory/multimem.hpp"
 #include "vgpu/ptx/opcode.hpp"
 #include "vgpu/text/counted.hpp"
 
@@ -96,6 +97,9 @@ Step BulkCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t la
     clear(run, instr, lanes);
     return Step::again;
   }
+  if (is_multimem(instr)) {
+    return MultimemAccesses(launch_, targets_, accesses_).execute(run, instr, lanes);
+  }
   if (instr.opcode == ptx::Opcode::clusterlaunchcontrol_) {
     cancel_blocks(run, instr, lanes);
     return Step::again;
@@ -151,8 +155,8 @@ void BulkCopies::begin_asynchronous(const RunningFragment& run, const Ref& objec
 void BulkCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
-  const Type type = m.reduce ? m.type : Type::b32;
-  const std::uint8_t elements = m.reduce ? 1 : kUnitBytes / 4;
+  const Type type = m.reduce ? m.type : m.cp_mask ? Type::b8 : Type::b32;
+  const std::uint8_t elements = m.reduce || m.cp_mask ? 1 : kUnitBytes / 4;
   Instr load = part_of_bulk(instr, InstrKind::load, m.source_space, type, elements);
   Instr store =
       part_of_bulk(instr, m.reduce ? InstrKind::atomic : InstrKind::store, m.space, type, elements);
@@ -177,7 +181,11 @@ void BulkCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned
   }
   begin_asynchronous(run, instr[BulkOperand::object], lane, true);
   const std::uint32_t step = ptx::bytes_of(type) * elements;
+  // .cp_mask: bit i says whether byte i of each 16 bytes is copied.
+  const std::uint32_t mask =
+      m.cp_mask ? word_of(run.banks, instr[BulkOperand::blocks], lane) : 0xffff;
   for (std::uint32_t at = 0; at < bytes; at += step) {
+    if ((mask >> at % kUnitBytes & 1) == 0) continue;
     load.displacement = store.displacement = at;
     accesses_.execute(run, load, 1u << lane);
     accesses_.execute(run, store, 1u << lane);

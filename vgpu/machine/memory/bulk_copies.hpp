@@ -77,7 +77,7 @@ template <typename Copy>
 void BulkCopies::for_each_target(RunningFragment& run, const Instr& instr, unsigned lane,
                                  Copy copy) {
   const Ref& blocks = instr[BulkOperand::blocks];
-  if (blocks.bank == Bank::none) return copy(instr);
+  if (blocks.bank == Bank::none || instr.modifiers.cp_mask) return copy(instr);
   Instr to_one = instr;
   for (std::uint32_t ranks = word_of(run.banks, blocks, lane) & 0xffffu; ranks != 0;
        ranks &= ranks - 1) {

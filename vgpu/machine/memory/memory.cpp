@@ -14,6 +14,7 @@
 
 #include "vgpu/machine/memory/host_pages.hpp"
 #include "vgpu/machine/memory/host_pool.hpp"
+#include "vgpu/machine/memory/multicast_places.hpp"
 #include "vgpu/machine/memory/regions/regions.hpp"
 #include "vgpu/text/counted.hpp"
 
@@ -206,7 +207,7 @@ struct DeviceMemory::Arena {
   }
   [[nodiscard]] const List& list_at(std::uint64_t address, std::size_t devices) const {
     if (address >= kMappedBase) return mapped;
-    if (address >= kVirtualBase) return views;
+    if (address >= kVirtualBase || is_multicast_place(address)) return views;
     if (address >= kHeapBase && address < kHeapEnd) return heap;
     const bool is_global = address >= kGlobalBase;
     if (devices == 1 || address < kConstantBase) return is_global ? global[0] : constant[0];

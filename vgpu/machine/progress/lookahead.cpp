@@ -340,6 +340,8 @@ void Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& w
     one.lanes = fragment.mask;
     if (launch_.model() == WarpModel::lockstep && i != next) {
       one.kind = Waiting::Kind::rejoin;
+    } else if (must_wait_for_tensor_memory(launch_, slot, warp, fragment)) {
+      describe_wait_for_tensor_memory(launch_, slot, warp, fragment, one);
     } else {
       last_reads_.describe(warp, static_cast<unsigned>(std::countr_zero(fragment.mask)), one);
     }

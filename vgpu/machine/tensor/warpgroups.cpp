@@ -52,8 +52,9 @@ struct Places {
 // row have the 16 bytes of k from number 16 * chunk on.  Eight rows of 16 bytes, or of as many as
 // the swizzling span has, are adjacent (9.7.15.5.1.2).
 Places places_along_k(const Descriptor& d, std::uint32_t eight, std::uint32_t chunk) {
-  const std::uint32_t span = d.span();
-  return {.first = d.start() + eight * d.stride() + chunk * (span == 16 ? d.leading() : 16),
+  const std::uint32_t span = d.span(), chunks = span / 16;
+  return {.first = d.start() + eight * d.stride() + chunk % chunks * 16 +
+                   chunk / chunks * d.leading(),
           .line_step = span,
           .k_step = 4,
           .span = span};
@@ -146,9 +147,9 @@ void Warpgroups::load_part(RunningFragment& run, const Instr& instr, const Ref& 
                            std::uint32_t number, std::uint32_t part, std::uint32_t lanes) {
   const GroupLoad load = group_load_of(instr);
   const Ref addresses{Bank::wide, instr.address_rows};
-  const std::uint32_t chunk = load.is_b ? number % 2 : number / 2;
+  const std::uint32_t chunk = load.is_b ? number % load.chunks() : number / 2;
   const std::uint32_t eight =
-      load.is_b ? number / 2 : kWarpRows / 8 * (run.warp.index % kGroupWarps) + number % 2;
+      load.is_b ? number / load.chunks() : kWarpRows / 8 * (run.warp.index % kGroupWarps) + number % 2;
   const auto places_of = [&](unsigned lane) {
     const Descriptor descriptor{lane_value(run, instr[GroupOperand::descriptor], lane)};
     return load.transposed ? places_across_k(descriptor, eight, chunk, part)

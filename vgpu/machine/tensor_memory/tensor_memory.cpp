@@ -25,6 +25,36 @@ bool must_wait_for_tensor_memory(const RunningLaunch& launch, const Slot& slot, 
   return block->first_free(count) == kTensorColumns;
 }
 
+void describe_wait_for_tensor_memory(const RunningLaunch& launch, const Slot& slot, Warp& warp,
+                                     const Fragment& fragment, Waiting& waiting) {
+  const Instr& instr = launch.program().code[fragment.pc];
+  const TensorMemoryInstr& tensor = tensor_instr_of(launch.program(), instr);
+  waiting.missing = warp.live & ~fragment.mask;
+  if (waiting.missing != 0) {
+    waiting.kind = Waiting::Kind::members;
+    return;
+  }
+  const LaneBanks banks = banks_of(launch.program(), warp, fragment);
+  const auto lane = static_cast<unsigned>(__builtin_ctz(fragment.mask));
+  waiting.number = word_of(banks, tensor.columns, lane);
+  waiting.arrived = waiting.expected = kTensorColumns;
+  const TensorAllocation* largest = nullptr;
+  for (const Slot* const holder : launch.resident()) {
+    const bool is_pair = tensor.ctas == 2 && holder->cluster == slot.cluster &&
+                         holder->cluster_rank == (slot.cluster_rank ^ 1);
+    if ((holder != &slot && !is_pair) || holder->tensor == nullptr) continue;
+    std::uint32_t taken = 0;
+    for (const TensorAllocation& one : holder->tensor->allocations) {
+      taken += one.count;
+      if (largest != nullptr && one.count <= largest->count) continue;
+      largest = &one;
+      const Warp& of = holder->warps[one.warp];
+      waiting.written = {launch.place_of(*holder, of), 0, one.pc, of.live == 0};
+    }
+    waiting.arrived = std::min(waiting.arrived, kTensorColumns - taken);
+  }
+}
+
 Step TensorMemory::execute(RunningFragment& run, std::size_t index, const Instr& instr,
                            std::uint32_t lanes) {
   Fragment& fragment = run.warp.fragments[index];

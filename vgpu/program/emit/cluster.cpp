@@ -42,10 +42,11 @@ void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out) {
   const bool from_there = m.source_space == Space::global
                               ? !m.reduce
                               : m.source_space == Space::shared && m.cluster && !m.multicast;
-  const std::size_t operands = 3 + (to_shared ? 1 : 0) + (m.multicast ? 1 : 0);
+  const std::size_t operands = 3 + (to_shared ? 1 : 0) + (m.multicast || m.cp_mask ? 1 : 0);
   const bool reduces_right =
       m.reduce == (m.atom_op != ptx::AtomOp::none) && m.reduce == (m.type != Type::none);
-  const bool is_known = to_global ? !m.multicast : to_shared && from_there;
+  const bool is_known = to_global ? !m.multicast && !(m.cp_mask && m.reduce)
+                                  : to_shared && from_there && !m.cp_mask;
   if (!is_known || !reduces_right || m.read || (m.multicast && !m.cluster)) {
     e.refuse(in, "a bulk copy of this kind");
   }
@@ -57,6 +58,7 @@ void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out) {
   out[BulkOperand::bytes] = e.source(in, in.operands[2], Type::u32);
   if (to_shared) out[BulkOperand::object] = address_row(e, in, in.operands[3], there);
   if (m.multicast) out[BulkOperand::blocks] = e.source(in, in.operands[4], Type::b16);
+  if (m.cp_mask) out[BulkOperand::blocks] = e.source(in, in.operands[3], Type::b16);
   out[BulkOperand::rows] = e.frame.temporary(Bank::word);
   for (int more = 0; more < 3; ++more) e.frame.temporary(Bank::word);
   out.address_rows = e.frame.temporary(Bank::wide).offset;
@@ -81,9 +83,28 @@ void emit_bulk_zeros(Emission& e, const ptx::Instruction& in, Instr& out) {
   e.push(out);
 }
 
+namespace {
+
+// st.async.release and red.async.release in global memory: one of the times at which it may be
+// performed is now, as a store or a reduction that releases.
+void emit_async_release(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  const bool is_there = m.space == Space::generic || (m.space == Space::global && !m.cluster);
+  const bool has_scope = m.scope == ptx::Scope::gpu || m.scope == ptx::Scope::sys;
+  if (!is_there || !has_scope || m.completion != Completion::none || m.vector != 1) {
+    e.refuse(in, "an asynchronous store of this kind");
+  }
+  ptx::Instruction now = in;
+  now.modifiers.async = out.modifiers.async = false;
+  in.opcode == Opcode::red_ ? emit_atomic(e, now, out) : emit_memory(e, now, out);
+}
+
+}  // namespace
+
 // st.async and red.async: a store or a reduction, and then its bytes at an mbarrier.
 void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
+  if (m.order == Order::release && in.operands.size() == 2) return emit_async_release(e, in, out);
   const bool is_reduction = in.opcode == Opcode::red_;
   const bool is_ordered = is_reduction ? m.order == Order::relaxed && m.scope == ptx::Scope::cluster
                                        : m.order == Order::weak && m.scope == ptx::Scope::none;

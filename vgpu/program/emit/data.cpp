@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/steps.hpp"
 #include "vgpu/ptx/mnemonic.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -54,11 +55,37 @@ void emit_compute(Emission& e, const ptx::Instruction& in, Instr& out) {
   e.push(out);
 }
 
+namespace {
+
+// mov.v2, mov.v4: between vectors of registers, all at once.
+void emit_vector_mov(Emission& e, const ptx::Instruction& in, const Instr& out) {
+  const std::vector<ptx::Operand>& to = in.operands[0].parts;
+  const std::vector<ptx::Operand>& from = in.operands[1].parts;
+  if (to.size() != in.modifiers.vector || from.size() != to.size()) {
+    e.refuse(in, "a vector of another length");
+  }
+  const bool is_wide = ptx::bytes_of(in.modifiers.type) == 8;
+  const Ref rows =
+      e.frame.rows(is_wide ? Bank::wide : Bank::word, static_cast<std::uint32_t>(to.size()));
+  for (std::uint32_t i = 0; i < from.size(); ++i) {
+    copy_row(e, in, row_after(rows, i), e.source(in, from[i], in.modifiers.type), false);
+  }
+  for (std::uint32_t i = 0; i < to.size(); ++i) {
+    const Ref row = e.destination(in, to[i]);
+    if (row.bank == Bank::none) continue;
+    push_compute(e, out, Opcode::mov_, is_wide ? Type::b64 : Type::b32, Type::none,
+                 {.d = row, .a = row_after(rows, i)});
+  }
+}
+
+}  // namespace
+
 void emit_mov(Emission& e, const ptx::Instruction& in, Instr& out) {
   if (in.operands.size() != 2) e.refuse(in, "a move without two operands");
   const ptx::Operand& to = in.operands[0];
   const ptx::Operand& from = in.operands[1];
   if (in.modifiers.type == Type::b128) return emit_quad_mov(e, in);
+  if (in.modifiers.vector != 1) return emit_vector_mov(e, in, out);
   const bool unpack = to.kind == Kind::vector;
   const bool pack = from.kind == Kind::vector;
   out.kind = InstrKind::compute;

@@ -38,15 +38,16 @@ void emit_texture(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_cluster_barrier(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_bulk_zeros(Emission& e, const ptx::Instruction& in, Instr& out);
-// tensor_map.cpp
-void emit_tensor_map(Emission& e, const ptx::Instruction& in, Instr& out);
 // tensor.cpp
+void emit_tensor_map(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_tensor_copy(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_prefetch(Emission& e, const ptx::Instruction& in, Instr& out);  // in bulk
 void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_mapping(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_space_test(Emission& e, const ptx::Instruction& in, Instr& out);
+// multimem.cpp
+void emit_multimem(Emission& e, const ptx::Instruction& in, Instr& out);
 // matrix.cpp
 void emit_matrix(Emission& e, const ptx::Instruction& in, Instr& out);
 // launch_control.cpp

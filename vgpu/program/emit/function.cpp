@@ -44,6 +44,7 @@ Emit emitter_of(ptx::Family family) {
     case matrix: return emit_listed<emit_matrix>;
     case memory: return emit_memory;
     case move: return emit_listed<emit_mov>;
+    case multimem: return emit_multimem;
     case nothing: return emit_nothing;
     case rank: return emit_rank;
     case sleep: return emit_sleep;

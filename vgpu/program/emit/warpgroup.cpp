@@ -30,6 +30,8 @@ struct GroupProduct {
   MatrixProduct tile;
   std::uint32_t tiles = 0;
   bool is_float = false, has_order = false;  // order: 16-bit elements may be transposed
+  // The operands behind a and b: metadata and selector, scale-d, imm-scale-a, imm-scale-b, orders.
+  [[nodiscard]] std::size_t scale_at() const { return tile.sparse ? 5 : 3; }
 };
 
 GroupProduct product_of_group(Emission& e, const ptx::Instruction& in) {
@@ -38,7 +40,7 @@ GroupProduct product_of_group(Emission& e, const ptx::Instruction& in) {
   GroupProduct product;
   MatrixShape shape;
   for (const std::string_view word : words) shape = shape_of(word).value_or(shape);
-  if (types.size() != 3 || !has(words, "sync") || !has(words, "aligned") || has(words, "sp")) {
+  if (types.size() != 3 || !has(words, "sync") || !has(words, "aligned")) {
     e.refuse(in, "a product of this kind");
   }
   MatrixProduct& tile = product.tile;
@@ -46,9 +48,10 @@ GroupProduct product_of_group(Emission& e, const ptx::Instruction& in) {
   tile.a = types[1];
   tile.b = types[2];
   tile.of_group = true;
+  tile.sparse = has(words, "sp");
   tile.saturates = has(words, "satfinite");
   if (has(words, "popc")) tile.bits = ptx::BoolOp::and_;
-  tile.shape = {16, kTileColumns, kRowBits / element_bits(tile.a)};
+  tile.shape = {16, kTileColumns, (tile.sparse ? 2 : 1) * kRowBits / element_bits(tile.a)};
   product.tiles = shape.n / kTileColumns;
   product.has_order = tile.a == Type::f16 || tile.a == Type::bf16;
   product.is_float = product.has_order || tile.a == Type::tf32 || is_byte_float(tile.a);
@@ -65,7 +68,8 @@ GroupProduct product_of_group(Emission& e, const ptx::Instruction& in) {
   const bool is_known = product.is_float || is_integer || tile.a == Type::b1;
   const bool multiplies_bits = tile.a == Type::b1;
   if (!is_known || !fits_b || !fits_d || !fits_shape ||
-      multiplies_bits != (tile.bits != ptx::BoolOp::none) || (tile.saturates && !is_integer)) {
+      multiplies_bits != (tile.bits != ptx::BoolOp::none) || (tile.saturates && !is_integer) ||
+      (tile.sparse && multiplies_bits)) {
     e.refuse(in, "a product of this kind");
   }
   return product;
@@ -127,9 +131,9 @@ void negate(Emission& e, const ptx::Instruction& in, Ref rows, std::uint32_t cou
 }
 
 // Returns rows of the addend, which become the result: the registers of d, or zeros.
-Ref addend_of(Emission& e, const ptx::Instruction& in, std::uint32_t count) {
+Ref addend_of(Emission& e, const ptx::Instruction& in, std::size_t scale_at, std::uint32_t count) {
   const Ref rows = e.frame.rows(Bank::word, count);
-  const Ref adds = e.source(in, in.operands[3], Type::pred);
+  const Ref adds = e.source(in, in.operands[scale_at], Type::pred);
   Instr out = e.begin(in);
   out.guard = {};
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -142,29 +146,45 @@ Ref addend_of(Emission& e, const ptx::Instruction& in, std::uint32_t count) {
   return rows;
 }
 
+// Returns the row of a sparse matrix's metadata, whose lanes each warp has for its own 16 rows, as
+// those of mma.sp (9.7.15.6).
+Ref metadata_of_group(Emission& e, const ptx::Instruction& in, MatrixProduct& tile) {
+  if (!tile.sparse) return {};
+  const ptx::Operand& selector = in.operands[4];
+  if (selector.kind != Kind::immediate || selector.bits >= selectors_of(tile)) {
+    e.refuse(in, fmt::format("expected a selector below {}", selectors_of(tile)));
+  }
+  tile.selector = static_cast<std::uint32_t>(selector.bits);
+  const Ref row = e.frame.rows(Bank::word, 1);
+  copy_row(e, in, row, e.source(in, in.operands[3], Type::b32), false);
+  return row;
+}
+
 void emit_group_product(Emission& e, const ptx::Instruction& in) {
-  const GroupProduct product = product_of_group(e, in);
-  const MatrixProduct& tile = product.tile;
+  GroupProduct product = product_of_group(e, in);
+  MatrixProduct& tile = product.tile;
+  const std::size_t scale_at = product.scale_at();
   const std::uint32_t in_tile = registers_of(tile, MatrixOperand::d);
   const std::uint32_t count = product.tiles * in_tile;
   const bool a_is_here = in.operands.size() > 1 && in.operands[1].kind == Kind::vector;
   const std::size_t orders = product.has_order ? (a_is_here ? 1 : 2) : 0;
-  if (in.operands.size() != 4 + (product.is_float ? 2 : 0) + orders) {
+  if (in.operands.size() != scale_at + 1 + (product.is_float ? 2 : 0) + orders) {
     e.refuse(in, "another number of operands");
   }
   if (in.operands[0].parts.size() != count) {
     e.refuse(in, fmt::format("expected {} registers of matrix 1", count));
   }
   constexpr auto kMinusOne = ~std::uint64_t{0};
-  const bool negates_a = product.is_float && chosen(e, in, 4, 1, kMinusOne);
-  const bool negates_b = product.is_float && chosen(e, in, 5, 1, kMinusOne);
-  const bool a_in_columns = orders == 2 && chosen(e, in, 6, 0, 1);
-  const bool b_in_rows = orders != 0 && chosen(e, in, 5 + orders, 0, 1);
+  const bool negates_a = product.is_float && chosen(e, in, scale_at + 1, 1, kMinusOne);
+  const bool negates_b = product.is_float && chosen(e, in, scale_at + 2, 1, kMinusOne);
+  const bool a_in_columns = orders == 2 && chosen(e, in, scale_at + 3, 0, 1);
+  const bool b_in_rows = orders != 0 && chosen(e, in, scale_at + 2 + orders, 0, 1);
   const std::uint32_t words = e.frame.words();
-  const Ref d = addend_of(e, in, count);
+  const Ref metadata = metadata_of_group(e, in, tile);
+  const Ref d = addend_of(e, in, scale_at, count);
   const Ref a = a_is_here ? copied(e, in, in.operands[1])
                           : loaded(e, in, {false, a_in_columns, 1}, in.operands[1]);
-  const GroupLoad load_b{true, b_in_rows, product.tiles};
+  const GroupLoad load_b{true, b_in_rows, product.tiles, tile.sparse};
   const Ref b = loaded(e, in, load_b, in.operands[2]);
   if (negates_a) negate(e, in, a, 4, tile.a);
   if (negates_b) negate(e, in, b, load_b.registers(), tile.b);
@@ -175,7 +195,8 @@ void emit_group_product(Emission& e, const ptx::Instruction& in) {
     describe_product(tile, out);
     out[MatrixOperand::d] = out[MatrixOperand::c] = row_after(d, i * in_tile);
     out[MatrixOperand::a] = a;
-    out[MatrixOperand::b] = row_after(b, 2 * i);
+    out[MatrixOperand::b] = row_after(b, load_b.chunks() * i);
+    out[MatrixOperand::metadata] = metadata;
     out[WarpOperand::members] = e.constants.word(kEveryLane);
     e.push(out);
   }

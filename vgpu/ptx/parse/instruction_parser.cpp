@@ -63,7 +63,8 @@ class InstructionParser {
       if (const std::string misfit = find_misfit(mnemonic, out_.operands); !misfit.empty()) {
         out_.unsupported = fmt::format("'{}': {}", out_.text, misfit);
       } else if (mnemonic.cache_policy && !mnemonic.unchecked) {
-        out_.operands.pop_back();  // changes nothing that can be observed
+        // It changes nothing that can be observed.  It is the last operand, but for .cp_mask.
+        out_.operands.erase(out_.operands.end() - (out_.modifiers.cp_mask ? 2 : 1));
       }
     }
     return std::move(out_);

@@ -1,5 +1,5 @@
-// Products of a warpgroup: matrices along and across k, swizzled and not, a in registers, groups of
-// products.
+// Products of a warpgroup: matrices along and across k, swizzled and not, a in registers, sparse a,
+// groups of products.
 // arch: compute_90a
 // MUTANT: the results are looked at before the group has been waited for.
 // expect: uninitialized-read
@@ -124,6 +124,35 @@ __global__ void from_registers(const signed char* a, const unsigned char* b, int
   for (int i = 0; i < 8; ++i) out[row_of(i) * kColumns + column_of(i)] = d[i];
 }
 
+// Of each four elements of a row of a, two are there; `metadata` says which.  A pair of lanes of
+// each four has it: the second one.
+__global__ void sparse(const __half* a, const __half* b, const unsigned* metadata, float* out) {
+  constexpr int kDepth = 32, kKept = kDepth / 2;
+  __shared__ alignas(128) char a_tile[kRows * kKept * 2];
+  __shared__ alignas(128) char b_tile[kColumns * kDepth * 2];
+  for (int i = threadIdx.x; i < kRows * kKept; i += blockDim.x) {
+    const int row = i / kKept, k = i % kKept;
+    *reinterpret_cast<__half*>(a_tile + row / 8 * 256 + k / 8 * 128 + row % 8 * 16 + k % 8 * 2) =
+        a[i];
+  }
+  for (int i = threadIdx.x; i < kColumns * kDepth; i += blockDim.x) {
+    const int column = i / kDepth, k = i % kDepth;
+    *reinterpret_cast<__half*>(b_tile + column / 8 * 512 + k / 8 * 128 + column % 8 * 16 +
+                               k % 8 * 2) = b[i];
+  }
+  begin();
+  float d[8] = {};
+  asm volatile(
+      "wgmma.mma_async.sp.sync.aligned.m64n16k32.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, %8, "
+      "%9, %10, 1, 1, 1, 1, 0, 0;"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
+        "+f"(d[7])
+      : "l"(descriptor(a_tile, 128, 256, 0)), "l"(descriptor(b_tile, 128, 512, 0)),
+        "r"(metadata[threadIdx.x]));
+  commit_and_wait();
+  for (int i = 0; i < 8; ++i) out[row_of(i) * kColumns + column_of(i)] = d[i];
+}
+
 // Small integers, which all types have, rows of a and columns of b.
 template <typename T>
 void fill(Buffer<T>& matrix, int step, int bound) {
@@ -147,6 +176,30 @@ bool is_product(Buffer<A>& a, Buffer<B>& b, Buffer<D>& d, int sign, int before) 
   return is_right;
 }
 
+// Compares the product of a sparse matrix with that of the same matrix with its zeros.
+bool multiplies_sparse() {
+  constexpr int kDepth = 32, kChunks = kDepth / 4;
+  Buffer<__half> kept(kRows * kDepth / 2), whole(kRows * kDepth), b(kColumns * kDepth);
+  Buffer<unsigned> metadata(128);
+  Buffer<float> d(kRows * kColumns);
+  fill(kept, 7, 13);
+  fill(b, 5, 11);
+  for (unsigned& word : metadata) word = 0;
+  for (int i = 0; i < kRows * kDepth; ++i) whole[i] = 0.0f;
+  for (int row = 0; row < kRows; ++row) {
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      const int first = (row + chunk) % 3, second = first + 1 + (row * chunk) % (3 - first);
+      whole[row * kDepth + 4 * chunk + first] = kept[row * kDepth / 2 + 2 * chunk];
+      whole[row * kDepth + 4 * chunk + second] = kept[row * kDepth / 2 + 2 * chunk + 1];
+      const int thread = row / 16 * 32 + row % 8 * 4 + 2 + chunk / 4;
+      metadata[thread] |= (first | second << 2) << (row % 16 / 8 * 16 + chunk % 4 * 4);
+    }
+  }
+  sparse<<<1, 128>>>(kept, b, metadata, d);
+  finish();
+  return is_product(whole, b, d, 1, 0);
+}
+
 int main() {
   Buffer<__half> a(kRows * 64), b(kColumns * 64);
   Buffer<__nv_bfloat16> a_across(kRows * 16), b_across(kColumns * 16);
@@ -165,5 +218,5 @@ int main() {
   from_registers<<<1, 128>>>(a_bytes, b_bytes, d_bytes);
   finish();
   return verdict(is_product(a, b, d, 1, 0) & is_product(a_across, b_across, d_across, -1, 0) &
-                 is_product(a_bytes, b_bytes, d_bytes, 1, 1));
+                 is_product(a_bytes, b_bytes, d_bytes, 1, 1) & multiplies_sparse());
 }
