@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/text/trimmed.hpp"
+
 namespace warpcheck {
 
 struct SourceNode {
@@ -56,7 +58,6 @@ class SourceTree {
 bool is_word_character(char c);
 // The place of a whole word at or behind `from`, or npos.
 std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0);
-std::string_view trimmed(std::string_view text);
 // The place of the bracket that closes the one at `open`, or npos.
 std::size_t closing_bracket(std::string_view code, std::size_t open);
 

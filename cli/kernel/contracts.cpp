@@ -7,16 +7,10 @@
 #include <regex>
 
 #include "cli/cli.hpp"
+#include "vgpu/text/trimmed.hpp"
 
 namespace warpcheck {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
 
 std::size_t line_at(std::string_view source, std::size_t at) {
   return 1 + static_cast<std::size_t>(std::ranges::count(source.substr(0, at), '\n'));

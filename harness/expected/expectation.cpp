@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "vgpu/text/template_arguments.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -86,17 +88,6 @@ std::string code_of_line(std::string_view line) {
   }
   while (code.ends_with(' ')) code.pop_back();
   return code;
-}
-
-std::string without_template_arguments(std::string_view name) {
-  std::string bare;
-  int depth = 0;
-  for (const char letter : name) {
-    depth += letter == '<' ? 1 : 0;
-    if (depth == 0) bare += letter;
-    depth -= letter == '>' && depth > 0 ? 1 : 0;
-  }
-  return bare;
 }
 
 bool matches(std::string_view pattern, std::string_view text) {

@@ -50,8 +50,6 @@ using SourceLines = std::function<const std::vector<std::string>*(const std::str
 
 // The code of a line: without comments, one space for several.
 [[nodiscard]] std::string code_of_line(std::string_view line);
-// "scan" for "scan<int, (bool)1>"
-[[nodiscard]] std::string without_template_arguments(std::string_view name);
 
 // Whether the pattern matches the whole text.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view text);

@@ -16,6 +16,8 @@
 
 #include "harness/case/atomic_file.hpp"
 #include "harness/expected/expected_findings.hpp"
+#include "vgpu/text/template_arguments.hpp"
+#include "vgpu/text/trimmed.hpp"
 
 namespace warpcheck {
 namespace {
@@ -25,17 +27,11 @@ constexpr std::array<std::string_view, 6> kSpaces{"shared",   "global", "local",
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::size_t kTextMax = 100;  // of a line's code, in an entry that is written
 
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 // Takes the first word off.
 std::string_view take_word(std::string_view& text) {
   const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
   const std::string_view word = text.substr(0, end);
-  text = trim(text.substr(end));
+  text = trimmed(text.substr(end));
   return word;
 }
 
@@ -70,7 +66,7 @@ class Reader {
   [[noreturn]] void fail(std::string_view what) const { fail(line_, what); }
 
   void read_line(std::string_view line) {
-    const std::string_view words = trim(line);
+    const std::string_view words = trimmed(line);
     if (words.empty() || words.starts_with('#')) return;
     if (kBlanks.find(line.front()) == std::string_view::npos) {
       end_entry();
@@ -141,11 +137,11 @@ class Reader {
                       words));
     }
     Expectation::Place place;
-    place.role = trim(words.substr(0, at));
-    std::string_view file = trim(words.substr(words.find(kAt, at) + kAt.size()));
+    place.role = trimmed(words.substr(0, at));
+    std::string_view file = trimmed(words.substr(words.find(kAt, at) + kAt.size()));
     if (const std::size_t colon = file.find(": "); colon != std::string_view::npos) {
       place.text = code_of_line(file.substr(colon + 2));
-      file = trim(file.substr(0, colon));
+      file = trimmed(file.substr(0, colon));
     }
     if (const std::size_t colon = file.rfind(':'); colon != std::string_view::npos) {
       const std::string_view number = file.substr(colon + 1);

@@ -6,7 +6,7 @@ namespace warpcheck {
 namespace {
 
 // Whether kernels tend to break at this size: near a warp, a power of two or a block.
-bool is_edge(std::uint32_t size, std::uint32_t block) {
+bool breaks_kernels(std::uint32_t size, std::uint32_t block) {
   const auto is_near = [&](std::uint32_t of) {
     return of != 0 && (size % of <= 1 || size % of == of - 1);
   };
@@ -26,7 +26,7 @@ std::vector<Planned> plan(const Points& points, std::uint32_t size_max, std::uin
   std::vector<Planned> planned, others;
   for (std::uint32_t size = 0; size <= size_max; ++size) {
     for (const std::uint32_t block : points.blocks()) {
-      (is_edge(size, block) ? planned : others).push_back({size, block});
+      (breaks_kernels(size, block) ? planned : others).push_back({size, block});
     }
   }
   thin(planned, count_max);

@@ -6,6 +6,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "vgpu/text/trimmed.hpp"
+
 namespace warpcheck::litmus {
 namespace {
 
@@ -13,27 +15,11 @@ constexpr std::string_view kExpect = "// expect: ";
 constexpr std::string_view kMark = "//~ ";
 constexpr std::string_view kProgram = "LITMUS(";
 
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
-std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(trim(text.substr(0, at)));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + separator.size());
-  }
-}
-
 // Reads the text one line at a time; a group of `expect` lines begins a listing.
 class Reader {
  public:
   std::vector<Listing> read(std::string_view text) {
-    for (const std::string_view line : split(text, "\n")) {
+    for (const std::string_view line : split_trimmed(text, "\n")) {
       ++line_;
       if (line.starts_with(kExpect)) {
         read_expectation(line.substr(kExpect.size()));
@@ -63,7 +49,7 @@ class Reader {
       in_expectations_ = true;
     }
     if (text == "clean") return;
-    const std::vector<std::string_view> words = split(text, " ");
+    const std::vector<std::string_view> words = split_trimmed(text, " ");
     Expectation expectation;
     if (!vgpu::find_kind(words[0], expectation.kind)) fail("unknown finding kind");
     for (std::size_t i = 1; i < words.size(); ++i) read_word(words[i], expectation);
@@ -99,7 +85,7 @@ class Reader {
       const std::string_view rest = line.substr(kProgram.size());
       listings_.back().name = rest.substr(0, rest.find(')'));
     }
-    const std::vector<std::string_view> parts = split(line, kMark);
+    const std::vector<std::string_view> parts = split_trimmed(line, kMark);
     for (std::size_t i = 1; i < parts.size(); ++i) {
       listings_.back().marks.emplace(is_program ? 0 : line_, parts[i]);
     }

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "vgpu/text/trimmed.hpp"
+
 namespace warpcheck::cudart {
 namespace {
 
@@ -18,13 +20,6 @@ Lines lines_of(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
-}
-
-std::string_view trimmed(std::string_view line) {
-  const std::size_t begin = line.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  const std::size_t end = line.find_last_not_of(" \t\r");
-  return line.substr(begin, end - begin + 1);
 }
 
 // The mnemonic of a line, "mul.f32"; its guard is left out.

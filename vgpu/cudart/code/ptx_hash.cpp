@@ -6,14 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "vgpu/text/trimmed.hpp"
+
 namespace warpcheck::cudart {
 namespace {
-
-std::string_view trimmed(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
-}
 
 bool is_name_char(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||

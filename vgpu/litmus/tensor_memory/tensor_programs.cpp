@@ -7,24 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/text/trimmed.hpp"
+
 namespace warpcheck::litmus {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-std::vector<std::string> split(std::string_view text, std::string_view separator) {
-  std::vector<std::string> parts;
-  while (true) {
-    const std::size_t at = text.find(separator);
-    parts.emplace_back(trim(text.substr(0, at)));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + separator.size());
-  }
-}
 
 bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -65,7 +51,7 @@ class Expansion {
   void add(const BodyLine& line) {
     line_ = line.number;
     ptx_ += fmt::format(".loc 1 {} 0\n", line.number);
-    for (const std::string& part : split(line.text, " ; ")) expand(part, 0);
+    for (const std::string& part : split_trimmed<std::string>(line.text, " ; ")) expand(part, 0);
   }
   std::string end() {
     if (!open_.empty()) fail(file_, line_, "a `}` is missing");
@@ -91,7 +77,7 @@ class Expansion {
     if (found == definitions_.end()) fail(file_, line_, fmt::format("no definition of {}", name));
     const TensorDefinition& definition = found->second;
     const std::vector<std::string> values =
-        space == std::string::npos ? std::vector<std::string>{} : split(text.substr(space), ",");
+        space == std::string::npos ? std::vector<std::string>{} : split_trimmed<std::string>(text.substr(space), ",");
     if (values.size() != definition.parameters.size()) {
       fail(file_, line_, fmt::format("{} has {} arguments", name, definition.parameters.size()));
     }
@@ -110,7 +96,7 @@ class Expansion {
     }
   }
   void open(const std::string& text) {
-    const std::vector<std::string> words = split(text, " ");
+    const std::vector<std::string> words = split_trimmed<std::string>(text, " ");
     const bool is_known =
         words.size() == 3 && (words[0] == "thread" || words[0] == "warp" || words[0] == "block");
     if (!is_known) fail(file_, line_, "expected `thread N {`, `warp N {` or `block N {`");
@@ -138,7 +124,7 @@ class Reader {
       : file_(file), definitions_(definitions) {}
 
   std::vector<TensorProgram> read(std::string_view text) {
-    for (const std::string& line : split(text, "\n")) {
+    for (const std::string& line : split_trimmed<std::string>(text, "\n")) {
       ++line_;
       if (line.empty() || line.front() == '#') continue;
       if (line.starts_with("program ")) {
@@ -160,7 +146,7 @@ class Reader {
   [[noreturn]] void fail_here(std::string_view what) const { fail(file_, line_, what); }
 
   void begin_group(const std::string& line) {
-    const std::vector<std::string> words = split(line, " ");
+    const std::vector<std::string> words = split_trimmed<std::string>(line, " ");
     group_ = {};
     group_.file = file_;
     group_.name = words[1];
@@ -193,7 +179,7 @@ class Reader {
     const std::size_t colon = line.find(": ");
     if (colon != std::string::npos && std::ranges::all_of(line.substr(0, colon), is_of_word)) {
       one.label = line.substr(0, colon);
-      one.text = trim(line.substr(colon + 2));
+      one.text = trimmed(line.substr(colon + 2));
     }
     body_.push_back(std::move(one));
   }
@@ -209,7 +195,7 @@ class Reader {
       const std::size_t arrow = rest.find(" -> ");
       const std::string_view head = rest.substr(0, arrow);
       const std::size_t colon = head.find(": ");
-      program.name = trim(head.substr(0, colon));
+      program.name = trimmed(head.substr(0, colon));
       if (colon != std::string_view::npos) change(body, head.substr(colon + 2));
       if (is_clean != (arrow == std::string_view::npos)) fail_here("a fault has findings");
       if (!is_clean) read_findings(program, rest.substr(arrow + 4));
@@ -232,14 +218,14 @@ class Reader {
   }
   // "without a b, c = st %own, 8": changes are separated by " & ".
   void change(std::vector<BodyLine>& body, std::string_view changes) const {
-    for (const std::string& one : split(changes, " & ")) {
+    for (const std::string& one : split_trimmed<std::string>(changes, " & ")) {
       if (one.starts_with("without ")) {
-        for (const std::string& label : split(one.substr(8), " ")) line_of(body, label).text = "";
+        for (const std::string& label : split_trimmed<std::string>(one.substr(8), " ")) line_of(body, label).text = "";
         continue;
       }
       const std::size_t equals = one.find(" = ");
       if (equals == std::string::npos) fail_here("expected `without LABELS` or `LABEL = LINES`");
-      line_of(body, trim(one.substr(0, equals))).text = one.substr(equals + 3);
+      line_of(body, trimmed(one.substr(0, equals))).text = one.substr(equals + 3);
     }
   }
   void read_findings(TensorProgram& program, std::string_view text) {
@@ -249,11 +235,11 @@ class Reader {
       text = text.substr(0, says);
     }
     const std::size_t colon = text.find(": ");
-    for (std::string& one : split(text.substr(0, colon), " + ")) {
+    for (std::string& one : split_trimmed<std::string>(text.substr(0, colon), " + ")) {
       program.findings.insert(std::move(one));
     }
     if (colon == std::string_view::npos) return;
-    for (const std::string& mark : split(text.substr(colon + 2), ",")) {
+    for (const std::string& mark : split_trimmed<std::string>(text.substr(colon + 2), ",")) {
       const std::size_t space = mark.rfind(' ');
       const std::string label = mark.substr(space + 1);
       program.marks.emplace(line_of(body_, label).number, mark.substr(0, space));
@@ -275,7 +261,7 @@ TensorDefinitions read_tensor_definitions(std::string_view text, const std::stri
   TensorDefinitions definitions;
   TensorDefinition* open = nullptr;
   std::uint32_t number = 0;
-  for (const std::string& line : split(text, "\n")) {
+  for (const std::string& line : split_trimmed<std::string>(text, "\n")) {
     ++number;
     if (line.empty() || line.front() == '#') continue;
     if (line.starts_with("define ")) {
@@ -284,7 +270,7 @@ TensorDefinitions read_tensor_definitions(std::string_view text, const std::stri
       const auto [added, is_new] = definitions.try_emplace(rest.substr(0, space));
       if (!is_new) fail(file, number, "a second definition");
       open = &added->second;
-      if (space != std::string::npos) open->parameters = split(rest.substr(space), ",");
+      if (space != std::string::npos) open->parameters = split_trimmed<std::string>(rest.substr(space), ",");
     } else if (open == nullptr) {
       fail(file, number, "expected `define NAME PARAMETERS`");
     } else {
