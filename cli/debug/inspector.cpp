@@ -186,7 +186,33 @@ Inspector::Range Inspector::range_of(std::string_view expression, const At& at) 
     }
     const std::uint64_t bytes = stripped(value.type).bytes;
     if (bytes == 0) throw DebugError(fmt::format("the size of `{}` is not known", expression));
-    return Range{frame.thread.place_of(value.address), bytes};
+    return Range{frame.thread.place_of(value.address), bytes, value};
+  });
+}
+
+std::vector<bool> Inspector::are_written(const std::vector<Register>& registers, const At& at) {
+  return with_debug_errors([&] {
+    const ModuleDescription& module = impl_->module();
+    const SessionThread thread(impl_->session_, at.thread, at.frame);
+    std::vector<bool> are;
+    for (const Register& each : registers) {
+      const std::optional<RegisterBits> bits = module.register_bits(thread, each.name);
+      are.push_back(!bits || bits->unwritten != ~std::uint64_t{0});
+    }
+    return are;
+  });
+}
+
+std::string Inspector::text_of_bytes(const Value& value, const std::vector<std::byte>& bytes,
+                                     const std::vector<bool>& is_written, const At& at) {
+  return with_debug_errors([&] {
+    const SessionThread thread(impl_->session_, at.thread, at.frame);
+    Value held = value;
+    held.place = Value::Place::bits;
+    held.bytes = bytes;
+    held.unwritten.clear();
+    for (const bool is : is_written) held.unwritten.push_back(!is);
+    return text_of(held, thread, Format::natural);
   });
 }
 

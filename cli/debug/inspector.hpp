@@ -55,8 +55,16 @@ class Inspector {
   struct Range {
     Place place;
     std::uint64_t bytes = 0;
+    Value value{};  // its type stays valid
   };
   Range range_of(std::string_view expression, const At& at);
+
+  // Whether registers of a frame may have been written: some path from a write leads to its place.
+  std::vector<bool> are_written(const std::vector<Register>& registers, const At& at);
+
+  // The text of a range's value that has these bytes.
+  std::string text_of_bytes(const Value& value, const std::vector<std::byte>& bytes,
+                            const std::vector<bool>& is_written, const At& at);
 
   // What the lanes of the thread's warp hold of an expression, each where it stands.
   struct LaneValue {

@@ -34,13 +34,6 @@ std::string value_of(const std::vector<std::byte>& bytes) {
   return value < 1u << 16 ? fmt::format("{}", value) : fmt::format("{:#x}", value);
 }
 
-std::string text_of_data(const DataAccess& data) {
-  std::string text = fmt::format("{} {}", data.kind, data.object);
-  if (!data.before.empty()) text += ": " + value_of(data.before);
-  if (data.after) text += " -> " + value_of(*data.after);
-  return text;
-}
-
 std::string text_of_finding(const FoundFinding& found) {
   std::string text =
       fmt::format("finding {}: {}\n", found.index + 1, vgpu::headline_of(found.finding));
@@ -59,7 +52,34 @@ std::string text_of_finding(const FoundFinding& found) {
 
 }  // namespace
 
-std::string text_of_stop(const Stop& stop) {
+// "thread (1,0,0) writes share[1]: 0 -> 1"
+std::string Prompt::text_of_data(const Stop& stop) {
+  const DataAccess& data = *stop.data;
+  if (data.kind == "the host writes") return fmt::format("the host writes it ({})\n", data.object);
+  const auto found =
+      std::ranges::find_if(stop.breakpoints, [&](int number) { return watched_.contains(number); });
+  const Watched* const watched = found == stop.breakpoints.end() ? nullptr : &watched_.at(*found);
+  const bool is_typed = watched != nullptr && watched->value.type != nullptr;
+  std::string text = fmt::format("thread {} {} {}", triple(data.thread.thread), data.kind,
+                                 is_typed ? watched->text : data.object);
+  const auto add = [&](std::string_view separator, const std::vector<std::byte>& bytes,
+                       const std::vector<bool>& is_written) {
+    text += separator;
+    if (is_typed) {
+      text += inspector_.text_of_bytes(watched->value, bytes, is_written, {data.thread, 0});
+    } else if (std::ranges::find(is_written, false) != is_written.end()) {
+      text += "<not written>";
+    } else {
+      text += value_of(bytes);
+    }
+  };
+  if (!data.before.empty()) add(": ", data.before, data.is_written);
+  if (data.after) add(" -> ", *data.after, std::vector<bool>(data.after->size(), true));
+  return text + "\n";
+}
+
+// One stop as text: where, what is about to be executed, and why the debuggee stops.
+std::string Prompt::text_of_stop(const Stop& stop) {
   std::string text;
   for (const int number : stop.breakpoints) {
     if (!stop.finding) text += fmt::format("{} {}\n", what_of(stop.reason), number);
@@ -69,12 +89,7 @@ std::string text_of_stop(const Stop& stop) {
   }
   if (stop.is_at_beginning && stop.reason != StopReason::entry) text += "the run begins\n";
   if (stop.finding) text += text_of_finding(*stop.finding);
-  if (stop.data) {
-    text += stop.data->kind == "the host writes"
-                ? fmt::format("the host writes it ({})\n", stop.data->object)
-                : fmt::format("thread {} {}\n", triple(stop.data->thread.thread),
-                              text_of_data(*stop.data));
-  }
+  if (stop.data) text += text_of_data(stop);
   if (!stop.note.empty()) text += stop.note + "\n";
   if (!stop.has_location) {
     if (stop.reason == StopReason::end && stop.exit_status != 0) {
@@ -95,9 +110,24 @@ Prompt::Prompt(DebugSession& session, std::function<void(std::string_view)> writ
     : session_(session), inspector_(session), write_(std::move(write)) {}
 
 void Prompt::show_stop() {
+  choose_frame();
+  write_(text_of_stop(session_.stop()));
+}
+
+// The frame of the user's line, which is shown, so that its variables are in scope: inside of a
+// library's function that is the frame of its call.
+void Prompt::choose_frame() {
   frame_ = 0;
   listed_ = 0;
-  write_(text_of_stop(session_.stop()));
+  const Stop& stop = session_.stop();
+  if (!stop.has_location) return;
+  const std::vector<Frame> frames = session_.frames(stop.focus);
+  const std::uint32_t pc = frames.front().at.pc;
+  const CodeLocation& user = session_.kernel_text().instructions.at(pc).at;
+  const auto found = std::ranges::find_if(frames, [&](const Frame& frame) {
+    return frame.at.file == user.file && frame.at.line == user.line;
+  });
+  if (found != frames.end()) frame_ = static_cast<std::size_t>(found - frames.begin());
 }
 
 const std::vector<Prompt::Command>& Prompt::commands() {
@@ -127,10 +157,10 @@ const std::vector<Prompt::Command>& Prompt::commands() {
        "To a side of a finding; alone: list them",
        &Prompt::finding},
       {{"break", "b"},
-       "break FILE:LINE|LINE|KERNEL|*INSTRUCTION [if EXPR]",
+       "break FILE:LINE|LINE|FUNCTION|*INSTRUCTION [if EXPR]",
        "Stop there",
        &Prompt::break_at},
-      {{"tbreak", "tb"}, "tbreak FILE:LINE|KERNEL [if EXPR]", "Stop there once", &Prompt::tbreak},
+      {{"tbreak", "tb"}, "tbreak FILE:LINE|FUNCTION [if EXPR]", "Stop there once", &Prompt::tbreak},
       {{"watch"}, "watch EXPR", "Stop at writes of EXPR", &Prompt::watch},
       {{"rwatch"}, "rwatch EXPR", "Stop at reads of EXPR", &Prompt::rwatch},
       {{"awatch"}, "awatch EXPR", "Stop at reads and writes of EXPR", &Prompt::awatch},

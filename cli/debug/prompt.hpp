@@ -13,9 +13,6 @@
 
 namespace warpcheck::debug {
 
-// One stop as text: where, what is about to be executed, and why the debuggee stops.
-std::string text_of_stop(const Stop& stop);
-
 class Prompt {
  public:
   //   write: receives what the commands print
@@ -71,10 +68,13 @@ class Prompt {
   void add_break(const std::string& rest, bool is_temporary);
   void add_watch(const std::string& rest, bool reads, bool writes);
   [[nodiscard]] std::string describe(const BreakpointState& point) const;
+  std::string text_of_stop(const Stop& stop);
+  std::string text_of_data(const Stop& stop);
 
   // prompt_show.cpp
   void info(const std::string& rest);
   void focus(const std::string& rest);
+  void choose_frame();
   void frame(const std::string& rest);
   void up(const std::string& rest);
   void down(const std::string& rest);
@@ -96,10 +96,15 @@ class Prompt {
   DebugSession& session_;
   Inspector inspector_;
   std::function<void(std::string_view)> write_;
-  std::string last_;                                 // line, for repetition
-  std::size_t frame_ = 0;                            // that print and others use
-  std::uint32_t listed_ = 0;                         // the last line that `list` has shown
-  std::map<int, std::string> conditions_, watched_;  // texts, by breakpoint
+  std::string last_;                       // line, for repetition
+  std::size_t frame_ = 0;                  // that print and others use
+  std::uint32_t listed_ = 0;               // the last line that `list` has shown
+  std::map<int, std::string> conditions_;  // texts, by breakpoint
+  struct Watched {
+    std::string text;
+    Value value;  // its type and bits; no type: bytes of a space
+  };
+  std::map<int, Watched> watched_;  // by breakpoint
   bool has_quit_ = false;
 };
 

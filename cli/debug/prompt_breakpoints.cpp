@@ -59,7 +59,7 @@ void Prompt::add_break(const std::string& rest, bool is_temporary) {
     point.file = place.substr(0, colon);
     point.line = static_cast<std::uint32_t>(number_of(place.substr(colon + 1), "a line"));
   } else {
-    point.kind = Breakpoint::Kind::kernel;
+    point.kind = Breakpoint::Kind::function;
     point.kernel = place;
   }
   if (!condition.empty()) point.condition = inspector_.condition(condition);
@@ -81,6 +81,7 @@ void Prompt::add_watch(const std::string& rest, bool reads, bool writes) {
   point.reads = reads;
   point.writes = writes;
   const std::vector<std::string> words = words_of(rest);
+  Watched watched{.text = rest, .value = {}};
   const bool is_raw =
       words.size() >= 2 && (words[0] == "shared" || words[0] == "global" || words[0] == "local");
   if (is_raw) {
@@ -92,12 +93,13 @@ void Prompt::add_watch(const std::string& rest, bool reads, bool writes) {
     point.bytes =
         words.size() < 3 ? 4 : static_cast<std::uint32_t>(number_of(words[2], "the size"));
   } else {
-    const Inspector::Range range = inspector_.range_of(rest, here());
+    Inspector::Range range = inspector_.range_of(rest, here());
+    watched.value = std::move(range.value);
     point.place = range.place;
     point.bytes = static_cast<std::uint32_t>(range.bytes);
   }
   const int number = session_.add_breakpoint(std::move(point));
-  watched_[number] = rest;
+  watched_[number] = std::move(watched);
   for (const BreakpointState& each : session_.breakpoints()) {
     if (each.number == number) write_(describe(each));
   }
@@ -155,10 +157,10 @@ std::string Prompt::describe(const BreakpointState& point) const {
                          one.reads && one.writes ? "reads and writes"
                          : one.reads             ? "reads"
                                                  : "writes",
-                         watched == watched_.end() ? "memory" : watched->second);
+                         watched == watched_.end() ? "memory" : watched->second.text);
       break;
     }
-    case Breakpoint::Kind::kernel: text += one.kernel; break;
+    case Breakpoint::Kind::function: text += one.kernel; break;
     case Breakpoint::Kind::instruction:
       text += fmt::format("instruction {} of {}", one.pc, vgpu::kernel_name(one.kernel));
       break;

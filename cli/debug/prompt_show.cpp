@@ -10,6 +10,7 @@
 #include "vgpu/check/finding_groups.hpp"
 #include "vgpu/program/dim3_text.hpp"
 #include "vgpu/program/warp_rows.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::debug {
 
@@ -31,8 +32,9 @@ std::string value_of(const Register& one) {
   return fmt::format("{:#x}", one.bits);
 }
 
-std::string text_of(const Register& one) {
-  return fmt::format("{:<8} {:<5} {}{}\n", one.name, one.type, value_of(one),
+std::string text_of(const Register& one, bool is_written) {
+  return fmt::format("{:<8} {:<5} {}{}\n", one.name, one.type,
+                     is_written ? value_of(one) : "<not written>",
                      one.undefined_bits != 0 ? "  made from what nothing has written" : "");
 }
 
@@ -124,9 +126,9 @@ void Prompt::show_warps() {
 void Prompt::show_registers() {
   const std::vector<Frame> frames = session_.frames(session_.stop().focus);
   const std::uint32_t physical = frame_ < frames.size() ? frames[frame_].physical : 0;
-  for (const Register& one : session_.registers(session_.stop().focus, physical)) {
-    write_(text_of(one));
-  }
+  const std::vector<Register> all = session_.registers(session_.stop().focus, physical);
+  const std::vector<bool> is_written = inspector_.are_written(all, here());
+  for (std::size_t i = 0; i < all.size(); ++i) write_(text_of(all[i], is_written[i]));
 }
 
 void Prompt::show_findings() {
@@ -181,13 +183,11 @@ void Prompt::focus(const std::string& rest) {
   }
   if (i < words.size()) throw DebugError(fmt::format("{} needs a number", words[i]));
   session_.set_focus(thread);
-  frame_ = 0;
-  listed_ = 0;
-  const Frame frame = session_.frames(thread).front();
+  choose_frame();
+  const CodeLocation at = session_.frames(thread)[frame_].at;
   write_(fmt::format("block {} thread {}\n{}:{}  {}\n    {}  {}\n", triple(thread.block),
-                     triple(thread.thread), file_name(frame.at.file), frame.at.line,
-                     trimmed_line(frame.at.file, frame.at.line), frame.at.pc,
-                     frame.at.instruction));
+                     triple(thread.thread), file_name(at.file), at.line,
+                     trimmed_line(at.file, at.line), at.pc, at.instruction));
 }
 
 void Prompt::backtrace(const std::string&) {
@@ -203,7 +203,8 @@ void Prompt::frame(const std::string& rest) {
   const std::vector<Frame> frames = session_.frames(session_.stop().focus);
   const std::uint64_t number = rest.empty() ? frame_ : number_of(rest, "a frame");
   if (number >= frames.size()) {
-    throw DebugError(fmt::format("there are {} frames, no frame {}", frames.size(), number));
+    throw DebugError(fmt::format("no frame {}: the stack has {}, from 0", number,
+                                 counted(frames.size(), "frame")));
   }
   frame_ = number;
   const CodeLocation& at = frames[frame_].at;
@@ -212,7 +213,12 @@ void Prompt::frame(const std::string& rest) {
                      at.line, trimmed_line(at.file, at.line)));
 }
 
-void Prompt::up(const std::string&) { frame(std::to_string(frame_ + 1)); }
+void Prompt::up(const std::string&) {
+  if (frame_ + 1 >= session_.frames(session_.stop().focus).size()) {
+    throw DebugError("this is the outermost frame");
+  }
+  frame(std::to_string(frame_ + 1));
+}
 void Prompt::down(const std::string&) {
   if (frame_ == 0) throw DebugError("this is the innermost frame");
   frame(std::to_string(frame_ - 1));
@@ -228,7 +234,7 @@ void Prompt::print(const std::string& rest) {
     const std::uint32_t physical = frame_ < frames.size() ? frames[frame_].physical : 0;
     const auto found = session_.register_of(session_.stop().focus, expression, physical);
     if (!found) throw DebugError(fmt::format("no register {}; see: info registers", expression));
-    return write_(text_of(*found));
+    return write_(text_of(*found, inspector_.are_written({*found}, here()).front()));
   }
   write_(inspector_.evaluate(expression, here(), format).text + "\n");
 }

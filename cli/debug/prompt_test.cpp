@@ -181,6 +181,47 @@ TEST_F(PromptTest, SharedMemoryIsWatchedForOtherBlocksOfTheClusterToo) {
   EXPECT_HAS(said[4], "the run has ended\n");
 }
 
+TEST_F(PromptTest, CalledFunctionsAreBreakpointsBehindTheirPrologues) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
+                            {"break leaf", "break Ring::push", "break outer", "break nothing",
+                             "continue", "print value", "backtrace"});
+  EXPECT_EQ(said[1], "breakpoint 2: leaf\n");
+  EXPECT_EQ(said[2], "breakpoint 3: Ring::push\n");
+  EXPECT_EQ(said[4], "breakpoint 5: nothing, not in the kernels so far\n");
+  EXPECT_HAS(said[5], "breakpoint 3\n");
+  EXPECT_EQ(said[6], "32\n");
+  EXPECT_EQ(said[7],
+            "* #0 Ring<int, 4>::push at functions.cu:16\n  #1 shapes at functions.cu:40\n");
+}
+
+TEST_F(PromptTest, AFindingHasItsThreadAndBothSidesAlsoOfOtherSizes) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
+                            {"continue", "finding 1 1", "print tile[2]", "continue", "continue",
+                             "reverse-continue", "print %tid.x", "print color == Color::green",
+                             "print mode == kScaled", "print kPlain", "print Color::blue", "up"});
+  EXPECT_HAS(said[1], "finding 1: data-race on shared memory tile[0], 16 bytes\n");
+  EXPECT_HAS(said[1], ": shapes block (0,0,0) thread (0,0,0), warp 0 lanes 0\n");
+  EXPECT_HAS(said[2], ": shapes block (0,0,0) thread (33,0,0), warp 1 lanes 1\n");
+  EXPECT_EQ(said[3], "0.5\n");
+  EXPECT_HAS(said[6], "finding 1: data-race");
+  EXPECT_HAS(said[6], " block (0,0,0) thread (0,0,0), warp 0 lanes 0\n");
+  EXPECT_EQ(said[7], "0\n");
+  EXPECT_EQ(said[8], "true\n");
+  EXPECT_EQ(said[9], "true\n");
+  EXPECT_EQ(said[10], "kPlain\n");
+  EXPECT_HAS(said[11], "error: column 1: no variable `Color::blue` in scope;");
+  EXPECT_EQ(said[12], "error: this is the outermost frame\n");
+}
+
+TEST_F(PromptTest, WatchedValuesAreShownByTheirType) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
+                            {"tbreak 38", "continue", "watch tile[2]", "continue", "break leaf",
+                             "continue", "watch bits.middle", "continue"});
+  EXPECT_HAS(said[4], "thread (2,0,0) writes tile[2]: <not written> -> 0.5\n");
+  EXPECT_HAS(said[6], "breakpoint 4\n");
+  EXPECT_HAS(said[8], " writes bits.middle: -3 -> 32\n");
+}
+
 TEST_F(PromptTest, AProgramGoesBackOverItsLaunchesAndWritesOnce) {
   const auto said =
       session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/two_kernels",
@@ -219,11 +260,12 @@ TEST_F(PromptTest, VariablesOfUnoptimizedCode) {
 }
 
 TEST_F(PromptTest, OptimizedCodeDescribesNoVariables) {
-  const auto said =
-      session(kCase, {"break 14", "continue", "print n", "print share", "info locals"});
+  const auto said = session(kCase, {"break 14", "continue", "print n", "print share", "info locals",
+                                    "goto start", "print %r1"});
   EXPECT_HAS(said[3], "error: column 1: `n` is not described in the optimised build;");
   EXPECT_EQ(said[4], "{1, 0, 0}\n");
   EXPECT_HAS(said[5], "param 2 = 3\n");
+  EXPECT_EQ(said[7], "%r1      b32   <not written>\n");
 }
 
 }  // namespace

@@ -307,11 +307,20 @@ std::uint64_t DebugSession::Impl::find_side(const FoundFinding& finding, std::si
   const json& about = sides[finding.index][side];
   if (!about.contains("thread")) throw DebugError("where that side is, is not known");
   const vgpu::AccessSide& wanted = finding.finding.accesses[side];
-  const json asked{{"block", about["block"]},
+  // The object is that of the access which showed the finding.  The other side touches one of its
+  // bytes, perhaps with another size or from another place on.
+  const std::uint64_t until = finding.position + 1;
+  const Place object =
+      finding.finding.object.empty()
+          ? Place{}
+          : search(finding.position, until,
+                   {.has_rules = false, .side = {{"object", finding.finding.object}}});
+  const json asked{{"object", ""},
+                   {"block", about["block"]},
                    {"thread", about["thread"]},
                    {"pc", wanted.instruction},
-                   {"object", finding.finding.object}};
-  const Place found = search(1, finding.position + 1, {.has_rules = false, .side = asked});
+                   {"place", object.position == 0 ? json() : object.hit.at("place")}};
+  const Place found = search(1, until, {.has_rules = false, .side = asked});
   if (found.position == 0) {
     throw DebugError(fmt::format("side {} was not found again in the run", side + 1));
   }

@@ -121,8 +121,9 @@ struct DataAccess {
   std::string kind;                 // "reads", "writes", "updates" (an atomic), "the host writes"
   std::string object;               // "share[5]"
   Thread thread{};                  // the first of those that access the range
-  std::vector<std::byte> before{};  // the bytes of the range, before
+  std::vector<std::byte> before{};  // the bytes of the range, before; empty: not known
   std::optional<std::vector<std::byte>> after{};  // after a write; none: not known in advance
+  std::vector<bool> is_written{};                 // beside before
 };
 
 struct FoundFinding {
@@ -163,12 +164,12 @@ enum class StepKind : std::uint8_t {
 enum class Direction : std::uint8_t { forward, backward };
 
 struct Breakpoint {
-  enum class Kind : std::uint8_t { line, kernel, finding, data, instruction };
+  enum class Kind : std::uint8_t { line, function, finding, data, instruction };
   Kind kind = Kind::line;
   std::string file{};  // line: a path that the recorded path is, or ends with after a "/"
   std::uint32_t line = 0;
-  // kernel: is contained in its name; its first instruction of each warp.  instruction: is its
-  // name, KernelText::name.
+  // function: a text that a kernel's name contains, for its first instruction of each warp; or the
+  // name of a function that is called.  instruction: the kernel's name, KernelText::name.
   std::string kernel{};
   std::uint32_t pc = 0;  // instruction: an index in KernelText::instructions
   // data: bytes from `place`.  Local memory: of that thread.  Shared: of that block.

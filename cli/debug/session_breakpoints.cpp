@@ -107,8 +107,23 @@ void DebugSession::Impl::describe_hit(const json& hit) {
     DataAccess access{.kind = data.at("kind"), .object = data.at("object")};
     access.thread = thread_of(data.at("block"), data.at("thread"));
     access.before = bytes_of_hex(data.at("before"));
+    for (const std::byte bits : bytes_of_hex(data.at("unwritten"))) {
+      access.is_written.push_back(bits == std::byte{0});
+    }
     if (data.contains("after")) access.after = bytes_of_hex(data["after"]);
     stop.data = std::move(access);
+  }
+}
+
+// The thread whose access shows the finding.
+void DebugSession::Impl::focus_on_finding() {
+  if (!stop.finding || !stop.has_location) return;
+  for (const json& side : sides[stop.finding->index]) {
+    if (!side.contains("thread") || side.at("block") != place.at("block")) continue;
+    const std::uint32_t thread = side.at("thread");
+    const bool is_there =
+        thread / kWarpLanes == stop.warp && (stop.active >> thread % kWarpLanes & 1u) != 0;
+    if (is_there) stop.focus = thread_of(side.at("block"), thread);
   }
 }
 
@@ -116,6 +131,7 @@ void DebugSession::Impl::describe_hit(const json& hit) {
 bool DebugSession::Impl::accepts(const json& hit, bool counts) {
   describe_hit(hit);
   if (stop.data && stop.has_location) stop.focus = stop.data->thread;
+  focus_on_finding();
   std::vector<Thread> threads{stop.focus};
   if (stop.reason == StopReason::breakpoint) {
     const Linear focus = linear_of(stop.focus);

@@ -83,6 +83,7 @@ struct DebugSession::Impl {
   //   counts: hits, and removes temporary ones
   bool accepts(const nlohmann::json& hit, bool counts);
   void describe_hit(const nlohmann::json& hit);
+  void focus_on_finding();
   void verify();
 
   // session_queries.cpp

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -88,6 +89,24 @@ std::size_t without_parameters(std::string_view text) {
   return text.size();
 }
 
+// Returns the length of the return type with the blank behind it.  Only mangled names of templates
+// contain one.
+std::size_t return_type_length(std::string_view name) {
+  constexpr std::string_view kOfKernels = "void ";
+  if (name.starts_with(kOfKernels)) return kOfKernels.size();
+  std::size_t length = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool begins_word = i == 0 || (name[i - 1] != '_' && std::isalnum(
+                                            static_cast<unsigned char>(name[i - 1])) == 0);
+    if (begins_word && depth == 0 && name.substr(i).starts_with("operator")) break;
+    if (name[i] == '<' || name[i] == '(') ++depth;
+    if (name[i] == '>' || name[i] == ')') --depth;
+    if (name[i] == ' ' && depth == 0) length = i + 1;
+  }
+  return length;
+}
+
 // Returns the text with "..." for what lies in more than `depth` pairs of angle brackets.
 std::string without_arguments(std::string_view name, int depth) {
   std::string text;
@@ -126,10 +145,7 @@ std::string kernel_name(std::string_view mangled) {
   if (!text) return std::string(mangled);
   std::string_view name{*text};
   name = name.substr(0, without_parameters(name));
-  // Only mangled names of templates contain the return type, and kernels return void.
-  constexpr std::string_view kReturnType = "void ";
-  if (name.starts_with(kReturnType)) name.remove_prefix(kReturnType.size());
-  return std::string(name);
+  return std::string(name.substr(return_type_length(name)));
 }
 
 std::string short_kernel_name(std::string_view name) {

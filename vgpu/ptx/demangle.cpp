@@ -18,6 +18,16 @@ void remove_abi_tags(std::string& name) {
   }
 }
 
+// nvcc puts what is internal to a file into a namespace that is named for the file and a hash.
+void remove_scopes_of_files(std::string& name) {
+  constexpr std::string_view kScope = "_INTERNAL_";
+  for (std::size_t at = name.find(kScope); at != std::string::npos; at = name.find(kScope, at)) {
+    const std::size_t end = name.find("::", at);
+    if (end == std::string::npos) return;
+    name.erase(at, end + 2 - at);
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> demangle(std::string_view mangled) {
@@ -28,6 +38,7 @@ std::optional<std::string> demangle(std::string_view mangled) {
   if (status != 0 || text == nullptr) return std::nullopt;
   std::string name = text.get();
   remove_abi_tags(name);
+  remove_scopes_of_files(name);
   return name;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -69,7 +70,8 @@ std::string data_text(const debug::DataAccess& access) {
       fmt::format("{} {} {}", thread_name(access.thread), access.kind, access.object);
   constexpr std::size_t kShownBytesMax = 16;
   if (access.before.empty() || access.before.size() > kShownBytesMax) return text;
-  text += ": " + hexadecimal(access.before);
+  const bool is_written = std::ranges::find(access.is_written, false) == access.is_written.end();
+  text += ": " + (is_written ? hexadecimal(access.before) : "<not written>");
   if (access.after) text += " becomes " + hexadecimal(*access.after);
   return text;
 }

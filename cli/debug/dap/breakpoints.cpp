@@ -164,7 +164,7 @@ Answer Breakpoints::set_lines(const Arguments& arguments) {
 Answer Breakpoints::set_functions(const Arguments& arguments) {
   return replace(functions_, arguments.objects_if("breakpoints"), arguments.list("breakpoints"),
                  [](const Arguments& asked) {
-                   return debug::Breakpoint{.kind = Kind::kernel, .kernel = asked.text("name")};
+                   return debug::Breakpoint{.kind = Kind::function, .kernel = asked.text("name")};
                  });
 }
 
@@ -263,7 +263,7 @@ std::string_view Breakpoints::reason_of(const std::vector<int>& numbers) const {
       return kind != kinds_.end() && kind->second == wanted;
     });
   };
-  if (are_all(Kind::kernel)) return "function breakpoint";
+  if (are_all(Kind::function)) return "function breakpoint";
   return are_all(Kind::instruction) ? "instruction breakpoint" : "breakpoint";
 }
 

@@ -59,9 +59,7 @@ std::string text_of(Dwarf_Die& die, unsigned name) {
 // translation unit into a namespace of its own.
 std::string readable(std::string name) {
   if (!name.starts_with("_Z")) return name;
-  name = ptx::demangle(name).value_or(name);
-  const std::size_t end = name.starts_with("_INTERNAL_") ? name.find("::") : std::string::npos;
-  return end == std::string::npos ? name : name.substr(end + 2);
+  return ptx::demangle(name).value_or(name);
 }
 
 std::string linkage_name_of(Dwarf_Die& die) {
@@ -96,6 +94,7 @@ class DebugInfo::Reader {
   std::vector<Scope> scopes_at(std::uint32_t ptx_line);
   const std::vector<Variable>& globals() { return globals_; }
   const Type* find_type(std::string_view name);
+  FoundEnumerator find_enumerator(std::string_view name);
 
  private:
   struct Function {
@@ -134,6 +133,7 @@ class DebugInfo::Reader {
   std::vector<Function> functions_;
   std::vector<Variable> globals_;
   std::map<std::string, Dwarf_Off, std::less<>> type_names_;
+  std::vector<Dwarf_Off> enumerations_;
   std::deque<Type> types_;
   std::map<Dwarf_Off, const Type*> known_types_;
   const Type* void_ = &new_type(Kind::void_, "void");
@@ -180,11 +180,11 @@ void DebugInfo::Reader::read_outer(Dwarf_Die& die) {
       read_statics(die);
       break;
     }
+    case DW_TAG_enumeration_type: enumerations_.push_back(dwarf_dieoffset(&die)); [[fallthrough]];
     case DW_TAG_base_type:
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
     case DW_TAG_union_type:
-    case DW_TAG_enumeration_type:
     case DW_TAG_typedef: {
       const std::string name = readable(text_of(die, DW_AT_name));
       if (!name.empty()) type_names_.emplace(name, dwarf_dieoffset(&die));
@@ -329,6 +329,20 @@ const Type* DebugInfo::Reader::find_type(std::string_view name) {
   if (known == type_names_.end()) return nullptr;
   Dwarf_Die die = die_at(known->second);
   return converted(die);
+}
+
+DebugInfo::FoundEnumerator DebugInfo::Reader::find_enumerator(std::string_view name) {
+  // By its last part, as an enumerator of a function has the function's name before it.
+  FoundEnumerator by_last_part;
+  for (const Dwarf_Off offset : enumerations_) {
+    Dwarf_Die die = die_at(offset);
+    const Type* const type = converted(die);
+    for (const Enumerator& each : type->enumerators) {
+      if (each.name == name) return {type, each.value};
+      if (each.name.ends_with("::" + std::string(name))) by_last_part = {type, each.value};
+    }
+  }
+  return by_last_part;
 }
 
 const Type* DebugInfo::Reader::type_of(Dwarf_Die& die) {
@@ -503,5 +517,8 @@ std::vector<Scope> DebugInfo::scopes_at(std::uint32_t ptx_line) const {
 const std::vector<Variable>& DebugInfo::globals() const { return reader_->globals(); }
 
 const Type* DebugInfo::find_type(std::string_view name) const { return reader_->find_type(name); }
+DebugInfo::FoundEnumerator DebugInfo::find_enumerator(std::string_view name) const {
+  return reader_->find_enumerator(name);
+}
 
 }  // namespace warpcheck::debug

@@ -72,6 +72,13 @@ class DebugInfo {
   [[nodiscard]] const std::vector<Variable>& globals() const;
   // A type of the program by its name; nullptr: there is none.  Throws DebugInfoError.
   [[nodiscard]] const Type* find_type(std::string_view name) const;
+  // An enumerator by its name, "kRed" or "Colour::red"; no type: there is none.  Throws
+  // DebugInfoError.
+  struct FoundEnumerator {
+    const Type* type = nullptr;
+    std::int64_t value = 0;
+  };
+  [[nodiscard]] FoundEnumerator find_enumerator(std::string_view name) const;
 
  private:
   class Reader;

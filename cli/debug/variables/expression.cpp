@@ -117,9 +117,14 @@ std::optional<Value> Evaluation::builtin(std::string_view name) const {
 
 Value Evaluation::variable(const Node& node) {
   if (std::optional<Value> value = builtin(node.name)) return *std::move(value);
-  std::optional<NamedValue> found = frame_.find(node.name);
-  if (!found) fail(node, frame_.why_unknown(node.name));
-  return std::move(found->value);
+  if (std::optional<NamedValue> found = frame_.find(node.name)) return std::move(found->value);
+  if (const DebugInfo* const info = frame_.module().debug_info()) {
+    const DebugInfo::FoundEnumerator enumerator = info->find_enumerator(node.name);
+    if (enumerator.type != nullptr) {
+      return value_of(Scalar{enumerator.type, static_cast<std::uint64_t>(enumerator.value)});
+    }
+  }
+  fail(node, frame_.why_unknown(node.name));
 }
 
 Value Evaluation::register_value(const Node& node) {

@@ -130,6 +130,7 @@ class Parser {
   NodePtr binary(int precedence_min);
   NodePtr unary();
   NodePtr cast_or_none();
+  void refuse_unknown_pointer();
   NodePtr size_of(std::size_t column);
   NodePtr postfix();
   NodePtr primary();
@@ -237,6 +238,7 @@ NodePtr Parser::cast_or_none() {
   const Type* const type = type_name();
   if (type == nullptr || !accept(")")) {
     at_ = begin;
+    refuse_unknown_pointer();
     return nullptr;
   }
   NodePtr node = make(Node::Kind::cast, begin + 1);
@@ -244,6 +246,23 @@ NodePtr Parser::cast_or_none() {
   node->a = unary();
   node->end_column = at_ + 1;
   return node;
+}
+
+// (Unknown*): no expression begins like this
+void Parser::refuse_unknown_pointer() {
+  const std::size_t begin = at_;
+  accept("(");
+  const std::string name(qualified_name());
+  bool is_pointer = false;
+  while (!name.empty() && accept("*")) is_pointer = true;
+  const bool is_cast = is_pointer && accept(")");
+  at_ = begin;
+  if (!is_cast) return;
+  ++at_;
+  fail(fmt::format("no type `{}`{}", name,
+                   module_.debug_info() == nullptr
+                       ? ": the optimised build describes no types of the program"
+                       : ""));
 }
 
 // sizeof(type), sizeof e: behind the word

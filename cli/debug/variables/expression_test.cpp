@@ -46,6 +46,18 @@ TEST(Expression, OtherLiterals) {
   EXPECT_EQ(result_of("true"), "bool true");
 }
 
+TEST(Expression, EnumeratorsAreValues) {
+  EXPECT_EQ(result_of("green"), "Color green");
+  EXPECT_EQ(result_of("Mode::on == 3"), "bool true");
+  EXPECT_EQ(result_of("blue - red == 6"), "bool true");
+  EXPECT_EQ(result_of("p.color == yellow"),
+            "column 12: no variable `yellow` in scope; `info locals` lists those that are");
+}
+
+TEST(Expression, ACastToAnUnknownTypeNamesIt) {
+  EXPECT_EQ(result_of("(Tile*)where"), "column 2: no type `Tile`");
+}
+
 TEST(Expression, Precedence) {
   EXPECT_EQ(result_of("1 + 2 * 3"), "int 7");
   EXPECT_EQ(result_of("(1 + 2) * 3"), "int 9");

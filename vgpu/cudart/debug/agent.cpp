@@ -29,17 +29,18 @@ constexpr int kEndedByDebugger = 137;
 
 json dim3_json(const Dim3& at) { return json::array({at.x, at.y, at.z}); }
 
-// The bytes of a rule's range after a store, as far as the values are known before it.
-std::vector<std::byte> bytes_after(const vgpu::Access& access, const StopRule& rule,
-                                   std::uint32_t lanes, std::vector<std::byte> bytes) {
-  const std::uint64_t base = access.space == ptx::Space::shared ? 0 : access.allocation->address;
+// The bytes of a rule's range after a store, as hexadecimal digits, as far as the values are known
+// before it.
+std::string bytes_after(const vgpu::Access& access, const StopRule& rule, std::uint32_t lanes,
+                        std::string bytes) {
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     for (std::uint32_t at = 0; at < access.bytes; ++at) {
       const std::byte* const row = access.values[at / access.element_bytes];
-      const std::uint64_t place = base + access.offset[lane] + at;
+      const std::uint64_t place = StopRules::offset_of(access, lane) + at;
       if (row == nullptr || place < rule.offset || place >= rule.offset + rule.bytes) continue;
-      bytes[place - rule.offset] = row[lane * access.value_bytes + at % access.element_bytes];
+      const std::byte* const byte = row + lane * access.value_bytes + at % access.element_bytes;
+      bytes.replace(2 * (place - rule.offset), 2, hex_of(byte, 1));
     }
   }
   return bytes;
@@ -54,7 +55,10 @@ bool leaves(const vgpu::InstrStep& step, unsigned lane) {
   return is_end && (step.active >> lane & 1u) != 0;
 }
 
-json data_of(const vgpu::Access& access, const StopRule& rule, std::uint32_t lanes) {
+// What a data breakpoint stops at.
+//   memory: the answer to a question for the bytes of the rule, before the access
+json data_of(const vgpu::Access& access, const StopRule& rule, std::uint32_t lanes,
+             const json& memory) {
   const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
   const std::string element = vgpu::describe_element(access, lane);
   json data{{"kind", access.kind == vgpu::AccessKind::read    ? "reads"
@@ -63,17 +67,13 @@ json data_of(const vgpu::Access& access, const StopRule& rule, std::uint32_t lan
             {"object", element.substr(0, element.rfind(", "))},
             {"block", access.place.block},
             {"thread", access.place.warp * vgpu::kWarpLanes + lane},
-            {"before", ""}};
-  const std::uint64_t base = access.space == ptx::Space::shared ? 0 : access.allocation->address;
-  const bool is_whole = access.space != ptx::Space::local && rule.offset >= base &&
-                        rule.offset + rule.bytes <= base + access.allocation->bytes;
-  if (!is_whole) return data;
-  const std::byte* const begin = access.allocation->data + (rule.offset - base);
-  const std::vector<std::byte> before(begin, begin + rule.bytes);
-  data["before"] = hex_of(before.data(), before.size());
+            {"before", ""},
+            {"unwritten", ""}};
+  if (memory.at("bytes").get<std::string>().size() != 2 * std::size_t{rule.bytes}) return data;
+  data["before"] = memory.at("bytes");
+  data["unwritten"] = memory.at("undefined");
   if (access.kind == vgpu::AccessKind::write && access.element_bytes != 0) {
-    const std::vector<std::byte> after = bytes_after(access, rule, lanes, before);
-    data["after"] = hex_of(after.data(), after.size());
+    data["after"] = bytes_after(access, rule, lanes, memory.at("bytes"));
   }
   return data;
 }
@@ -242,7 +242,14 @@ void DebugAgent::begin_run(const json& request) {
   }
   if (request.contains("side")) {
     const json& wanted = request["side"];
-    side_ = Side{{wanted.at("block"), wanted.at("thread")}, wanted.at("pc"), wanted.at("object")};
+    Side side;
+    side.object = wanted.at("object");
+    if (side.object.empty()) {
+      side.thread = {wanted.at("block"), wanted.at("thread")};
+      side.pc = wanted.at("pc");
+      if (!wanted.at("place").is_null()) side.place = StopRules::rule_of(wanted["place"]);
+    }
+    side_ = std::move(side);
   }
   last_ = 0;
   last_hit_.clear();
@@ -314,15 +321,7 @@ std::uint32_t DebugAgent::owner_of(const vgpu::Allocation& allocation,
 
 void DebugAgent::on_access(const vgpu::Access& access) {
   if (is_off_ || !watches_accesses_ || step_.launch == nullptr) return;
-  if (side_ && access.pc == side_->pc && access.place.block == side_->thread.block &&
-      access.place.warp == side_->thread.warp() &&
-      (access.mask >> side_->thread.lane() & 1u) != 0) {
-    const std::string element = vgpu::describe_element(access, side_->thread.lane());
-    if (element.substr(0, element.rfind(", ")) ==
-        side_->object.substr(0, side_->object.rfind(", "))) {
-      last_ = position_;
-    }
-  }
+  if (side_) look_for_side(access);
   if (position_ == seen_data_ || !rules_.watches_data()) return;
   std::vector<const StopRule*> rules;
   json data;
@@ -330,10 +329,40 @@ void DebugAgent::on_access(const vgpu::Access& access) {
   for (const StopRule& rule : rules_.all()) {
     const std::uint32_t lanes = StopRules::touching(rule, access, owner);
     if (lanes == 0) continue;
-    if (rules.empty()) data = data_of(access, rule, lanes);
+    if (rules.empty()) {
+      data = data_of(access, rule, lanes,
+                     answer({{"do", "memory"},
+                             {"space", ptx::name_of(rule.space)},
+                             {"block", rule.thread.block},
+                             {"thread", rule.thread.thread},
+                             {"offset", rule.offset},
+                             {"bytes", rule.bytes}},
+                            ThreadStates(step_)));
+    }
     rules.push_back(&rule);
   }
   if (!rules.empty()) hit("data", rules, std::move(data));
+}
+
+// Notes an access to the object of a finding with its bytes, or one that may be a side of it.
+void DebugAgent::look_for_side(const vgpu::Access& access) {
+  const std::uint32_t owner = owner_of(*access.allocation, access.place.block);
+  if (!side_->object.empty()) {
+    for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+      if (vgpu::describe_element(access, lane) != side_->object) continue;
+      last_ = position_;
+      last_hit_ = json{{"place", StopRules::place_of(access, lane, owner)}}.dump();
+    }
+    return;
+  }
+  const std::uint32_t lane = 1u << side_->thread.lane();
+  if (access.pc != side_->pc || access.place.block != side_->thread.block ||
+      access.place.warp != side_->thread.warp() || (access.mask & lane) == 0) {
+    return;
+  }
+  if (side_->place && (StopRules::touching(*side_->place, access, owner) & lane) == 0) return;
+  last_ = position_;
 }
 
 // A copy or a fill.
@@ -353,7 +382,8 @@ void DebugAgent::on_host_access(const vgpu::HostAccess& access) {
        {"object", access.call.empty() ? "" : std::string(access.call)},
        {"block", 0},
        {"thread", 0},
-       {"before", ""}});
+       {"before", ""},
+       {"unwritten", ""}});
 }
 
 void DebugAgent::on_sync(const vgpu::Sync& sync) {

@@ -50,16 +50,18 @@ class DebugAgent final : public vgpu::Observer {
   void on_host_access(const vgpu::HostAccess& access) override;
 
  private:
-  // One side of a finding, whose access is looked for.
+  // What is looked for to find the accesses of a finding again.
   struct Side {
+    std::string object;  // of the finding: its bytes; empty: a side
     DebugThread thread;
     std::uint32_t pc = 0;
-    std::string object;  // of the finding; empty: any
+    std::optional<StopRule> place;  // bytes that the side touches; none: not known
   };
 
   // Returns the block whose memory it is: blocks of a cluster access each other's shared memory.
   [[nodiscard]] std::uint32_t owner_of(const vgpu::Allocation& allocation,
                                        std::uint32_t accessing) const;
+  void look_for_side(const vgpu::Access& access);
   void leave_child();
   void look();
   void consider(const vgpu::InstrStep& step);

@@ -8,6 +8,7 @@
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/program/library_headers.hpp"
+#include "vgpu/text/template_arguments.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -17,36 +18,16 @@ bool is_path_end(std::string_view path, std::string_view end) {
   return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
 }
 
+// Returns whether a name is the other one, or the other one behind a scope.
+bool is_last_part(std::string_view name, std::string_view part) {
+  if (!name.ends_with(part)) return false;
+  name.remove_suffix(part.size());
+  return name.empty() || name.ends_with("::");
+}
+
 ptx::Space space_of(const std::string& name) {
   if (name == "shared") return ptx::Space::shared;
   return name == "local" ? ptx::Space::local : ptx::Space::global;
-}
-
-StopRule rule_of(const nlohmann::json& text) {
-  StopRule rule;
-  rule.number = text.at("number");
-  rule.kind = static_cast<StopRule::Kind>(text.at("kind").get<int>());
-  rule.is_conditional = text.at("conditional");
-  rule.file = text.at("file");
-  rule.line = text.at("line");
-  rule.kernel = text.at("kernel");
-  rule.pc = text.at("pc");
-  rule.space = space_of(text.at("space"));
-  rule.thread = {text.at("block").get<std::uint32_t>(), text.at("thread").get<std::uint32_t>()};
-  rule.offset = text.at("offset");
-  rule.bytes = text.at("bytes");
-  rule.reads = text.at("reads");
-  rule.writes = text.at("writes");
-  return rule;
-}
-
-// The bytes of a lane's access, as offsets that rules have.
-std::uint64_t offset_of(const vgpu::Access& access, unsigned lane) {
-  const std::uint64_t offset = access.offset[lane];
-  if (access.space == ptx::Space::local) {
-    return offset / (4 * vgpu::kWarpLanes) * 4 + offset % 4;
-  }
-  return access.space == ptx::Space::shared ? offset : access.allocation->address + offset;
 }
 
 }  // namespace
@@ -131,6 +112,34 @@ ProgramLines::Starts ProgramLines::starts_of(const std::string& file, std::uint3
   return starts;
 }
 
+// The first line behind the prologue, which stores the parameters: the code of another line.
+std::uint32_t ProgramLines::body_of(std::uint32_t function) const {
+  const std::uint32_t entry = program_.functions[function].entry;
+  const ptx::SourceLocation& first = chains_[entry].front();
+  for (std::uint32_t pc = entry; pc < chains_.size() && program_.function_of(pc) == function;
+       ++pc) {
+    const ptx::SourceLocation& at = chains_[pc].front();
+    if (at.line != 0 && at.file == first.file && at.line != first.line) return pc;
+  }
+  return entry;
+}
+
+std::vector<std::uint32_t> ProgramLines::starts_of_function(const std::string& name) const {
+  const std::string kernel = vgpu::kernel_name(program_.kernel);
+  std::vector<std::uint32_t> pcs;
+  if (kernel.find(name) != std::string::npos || program_.kernel.find(name) != std::string::npos) {
+    pcs.push_back(0);
+  }
+  for (std::uint32_t function = 1; function < program_.functions.size(); ++function) {
+    const std::string& mangled = program_.functions[function].name;
+    const std::string readable = vgpu::kernel_name(mangled);
+    const bool is_meant = mangled == name || is_last_part(readable, name) ||
+                          is_last_part(without_template_arguments(readable), name);
+    if (is_meant) pcs.push_back(body_of(function));
+  }
+  return pcs;
+}
+
 bool Follow::ends_at(const StepKey& key) const {
   switch (kind) {
     case Kind::instruction: return true;
@@ -159,6 +168,49 @@ void Follow::pass(const StepKey& key, std::uint64_t position) {
   before = key;
   last = position;
   is_last_first = is_first && (kind == Kind::line_into || kind == Kind::line_over);
+}
+
+StopRule StopRules::rule_of(const nlohmann::json& text) {
+  StopRule rule;
+  rule.number = text.at("number");
+  rule.kind = static_cast<StopRule::Kind>(text.at("kind").get<int>());
+  rule.is_conditional = text.at("conditional");
+  rule.file = text.at("file");
+  rule.line = text.at("line");
+  rule.kernel = text.at("kernel");
+  rule.pc = text.at("pc");
+  rule.space = space_of(text.at("space"));
+  rule.thread = {text.at("block").get<std::uint32_t>(), text.at("thread").get<std::uint32_t>()};
+  rule.offset = text.at("offset");
+  rule.bytes = text.at("bytes");
+  rule.reads = text.at("reads");
+  rule.writes = text.at("writes");
+  return rule;
+}
+
+std::uint64_t StopRules::offset_of(const vgpu::Access& access, unsigned lane) {
+  const std::uint64_t offset = access.offset[lane];
+  if (access.space == ptx::Space::local) {
+    return offset / (4 * vgpu::kWarpLanes) * 4 + offset % 4;
+  }
+  return access.space == ptx::Space::shared ? offset : access.allocation->address + offset;
+}
+
+nlohmann::json StopRules::place_of(const vgpu::Access& access, unsigned lane, std::uint32_t owner) {
+  return {{"number", 0},
+          {"kind", static_cast<int>(StopRule::Kind::data)},
+          {"conditional", false},
+          {"file", ""},
+          {"line", 0},
+          {"kernel", ""},
+          {"pc", 0},
+          {"space", ptx::name_of(access.space)},
+          {"block", owner},
+          {"thread", access.place.warp * vgpu::kWarpLanes + lane},
+          {"offset", offset_of(access, lane)},
+          {"bytes", access.bytes},
+          {"reads", true},
+          {"writes", true}};
 }
 
 void StopRules::set(const nlohmann::json& rules) {
@@ -193,7 +245,6 @@ void StopRules::enter(const vgpu::Program& program) {
   marks.is_marked.assign(program.code.size(), 0);
   if (rules_.empty()) return;
   const ProgramLines& lines = lines_of(program);
-  const std::string name = vgpu::kernel_name(program.kernel);
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     const StopRule& rule = rules_[i];
     std::vector<std::uint32_t> pcs;
@@ -201,11 +252,9 @@ void StopRules::enter(const vgpu::Program& program) {
       const ProgramLines::Starts starts = lines.starts_of(rule.file, rule.line);
       pcs = starts.pcs;
       if (starts.line != 0) lines_[rule.number] = starts.line;
-    } else if (rule.kind == StopRule::Kind::kernel) {
-      const bool is_meant = name.find(rule.kernel) != std::string::npos ||
-                            program.kernel.find(rule.kernel) != std::string::npos;
-      if (is_meant) pcs = {0};
-      if (is_meant) lines_[rule.number] = program.user_location(0).line;
+    } else if (rule.kind == StopRule::Kind::function) {
+      pcs = lines.starts_of_function(rule.kernel);
+      if (!pcs.empty()) lines_[rule.number] = program.user_location(pcs.front()).line;
     } else if (rule.kind == StopRule::Kind::instruction) {
       const bool is_meant = program.kernel == rule.kernel && rule.pc < program.code.size();
       if (is_meant) pcs = {rule.pc};

@@ -17,13 +17,13 @@ namespace warpcheck::cudart {
 
 // A breakpoint, as the debugger sends it.
 struct StopRule {
-  enum class Kind : std::uint8_t { line, kernel, finding, data, instruction };
+  enum class Kind : std::uint8_t { line, function, finding, data, instruction };
   int number = 0;
   Kind kind = Kind::line;
   bool is_conditional = false;  // the debugger decides at each hit
   std::string file;             // line
   std::uint32_t line = 0;
-  std::string kernel;    // kernel: is contained in its name; instruction: is its mangled name
+  std::string kernel;    // function: its name; instruction: the kernel's mangled name
   std::uint32_t pc = 0;  // instruction
   // data; shared: of the block, local: of the thread
   ptx::Space space = ptx::Space::global;
@@ -56,8 +56,12 @@ class ProgramLines {
     std::uint32_t line = 0;  // 0: the program has no code there
   };
   [[nodiscard]] Starts starts_of(const std::string& file, std::uint32_t line) const;
+  // Returns where the kernel begins if its name contains the text; and the bodies of called
+  // functions of that name, which may lack scopes before it and template arguments.
+  [[nodiscard]] std::vector<std::uint32_t> starts_of_function(const std::string& name) const;
 
  private:
+  [[nodiscard]] std::uint32_t body_of(std::uint32_t function) const;
   [[nodiscard]] bool has(std::uint32_t pc, const std::vector<bool>& files,
                          std::uint32_t line) const;
   [[nodiscard]] std::uint32_t next_line(const std::vector<bool>& files, std::uint32_t line) const;
@@ -103,6 +107,12 @@ class StopRules {
   // Returns the lanes whose access concerns a rule.
   [[nodiscard]] static std::uint32_t touching(const StopRule& rule, const vgpu::Access& access,
                                               std::uint32_t owner);
+  // Where a lane's access begins, as rules have it.
+  [[nodiscard]] static std::uint64_t offset_of(const vgpu::Access& access, unsigned lane);
+  // The bytes of a lane's access as a rule, and a rule as the debugger sends it.
+  [[nodiscard]] static nlohmann::json place_of(const vgpu::Access& access, unsigned lane,
+                                               std::uint32_t owner);
+  [[nodiscard]] static StopRule rule_of(const nlohmann::json& text);
   [[nodiscard]] const std::vector<StopRule>& all() const { return rules_; }
   // The lines with code that the line rules have in the programs so far: {number: line}.
   [[nodiscard]] const std::map<int, std::uint32_t>& lines() const { return lines_; }
