@@ -65,6 +65,9 @@ vgpu::TraceOptions TraceArguments::value() const {
   vgpu::TraceOptions chosen = options;
   const bool is_chrome = format.empty() ? file.ends_with(".json") : format == "chrome";
   chosen.format = is_chrome ? vgpu::TraceFormat::chrome : vgpu::TraceFormat::text;
+  if (options.accesses && !is_chrome) {
+    throw UsageError("--accesses needs --format chrome, or a file that ends with .json");
+  }
   try {
     if (!lines.empty()) vgpu::set_lines(chosen, lines);
     if (!lanes.empty()) chosen.lanes = vgpu::lanes_of_text(lanes);

@@ -440,6 +440,11 @@ std::string case_text(const CaseRecord& record) {
 
 CaseRecord parse_case(std::string_view text, const std::string& name, Registry& registry) {
   if (text.empty()) throw CaseFileError(fmt::format("{}: the file is empty", name));
+  if (text.starts_with("\x7f"
+                       "ELF")) {
+    throw CaseFileError(fmt::format(
+        "{}: a program, not a case: programs are run by warpcheck exec -- {}", name, name));
+  }
   try {
     return record_from(parse_json(text), registry);
   } catch (const FieldError& error) {

@@ -243,6 +243,10 @@ TEST(CaseFile, EveryKindOfDamageIsOneClearLine) {
       "x.case: not valid JSON: line 2, column 18: syntax error while parsing value - unexpected "
       "':'; expected end of input");
   EXPECT_EQ(error_of(kText, ""), "x.case: the file is empty");
+  EXPECT_EQ(error_of(kText,
+                     "\x7f"
+                     "ELF\x02"),
+            "x.case: a program, not a case: programs are run by warpcheck exec -- x.case");
 }
 
 TEST(CaseFile, ForeignBytesAreRefused) {

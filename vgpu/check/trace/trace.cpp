@@ -261,6 +261,7 @@ void Trace::on_sync(const Sync& sync) {
       block_ = sync.block;
       groups_.clear();
       recent_.clear();
+      note_kernel(launch.kernel, *sync.program);
       is_launch_shown_ = shows_kernel(options_, sync.program->kernel);
       if (is_launch_shown_) write(printer_->launch(launch));
       return;
@@ -352,6 +353,27 @@ TraceFinding Trace::of(const Finding& finding) const {
   answer.time = totals_.steps;
   if (open_) answer.warp = open_->step.warp;
   return answer;
+}
+
+void Trace::note_kernel(const std::string& name, const Program& program) {
+  constexpr std::size_t kKernelsMax = 8;
+  if (totals_.shown != 0) return;
+  if (!totals_.kernels.contains(name) && totals_.kernels.size() == kKernelsMax) return;
+  TracedKernel& kernel = totals_.kernels[name];
+  kernel.blocks = std::max(kernel.blocks, static_cast<std::uint32_t>(grid_.count()));
+  kernel.warps = std::max(kernel.warps,
+                          static_cast<std::uint32_t>((block_.count() + kWarpLanes - 1) / kWarpLanes));
+  const ptx::SourceLocation& first = program.user_location(0);
+  std::uint32_t from = first.line, to = first.line;
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    const ptx::SourceLocation& at = program.user_location(pc);
+    if (at.file != first.file || at.line == 0) continue;
+    from = std::min(from, at.line);
+    to = std::max(to, at.line);
+  }
+  if (first.file >= program.files.size() || from == 0) return;
+  const std::string& path = program.files[first.file];
+  kernel.lines = fmt::format("{}:{}-{}", path.substr(path.rfind('/') + 1), from, to);
 }
 
 void Trace::found(const Finding& finding) {

@@ -77,6 +77,7 @@ class Trace final : public Observer {
   void note_branch(const InstrStep& step);
   void leave_lanes(const WarpId& warp, std::uint32_t lanes);
   void add_event(TraceEvent::Kind kind, const WarpId& warp, std::string text);
+  void note_kernel(const std::string& name, const Program& program);
   void close(bool is_done);
   void write(const std::string& lines);
   [[nodiscard]] TraceFinding of(const Finding& finding) const;

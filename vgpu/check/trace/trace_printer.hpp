@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -58,11 +59,18 @@ struct TraceFinding {
   WarpId warp;
 };
 
+// What a kernel had, of all its launches: so that a filter which shows nothing can be corrected.
+struct TracedKernel {
+  std::uint32_t blocks = 0, warps = 0;  // of a block
+  std::string lines;                    // "scan.cu:9-16"; empty: not known
+};
+
 struct TraceTotals {
   std::uint64_t launches = 0;
   std::uint64_t steps = 0;    // executed
   std::uint64_t shown = 0;    // that the filters show
   std::uint64_t written = 0;  // of those
+  std::map<std::string, TracedKernel> kernels{};  // the first ones that were launched, by name
 };
 
 class TracePrinter {

@@ -216,6 +216,15 @@ TEST_F(TraceTest, TheEndSaysHowMuchTheLimitLeavesOut) {
   EXPECT_LT(text.size(), 1'200U);
 }
 
+TEST_F(TraceTest, AFilterThatShowsNothingSaysWhatThereWas) {
+  TraceOptions options;
+  options.block = 7;
+  const std::string text = run(options);
+  EXPECT_TRUE(steps_in(text).empty());
+  EXPECT_NE(text.find("# 18 steps of 1 launch, 0 shown; there were: "), std::string::npos) << text;
+  EXPECT_NE(text.find(" with 1 block of 1 warp"), std::string::npos) << text;
+}
+
 TEST_F(TraceTest, AKilledProgramLeavesWholeLines) {
   const std::string text = run({}, false);
   EXPECT_EQ(steps_in(text).size(), 18U);

@@ -1,6 +1,9 @@
 // A trace as text, an instruction a line.
 #include <fmt/format.h>
 
+#include <string_view>
+#include <utility>
+
 #include "vgpu/check/trace/trace_printer.hpp"
 #include "vgpu/text/counted.hpp"
 
@@ -60,6 +63,13 @@ std::string text_of_end(const TraceTotals& totals, std::uint64_t bytes_max) {
   std::string text =
       fmt::format("{} of {}", counted(totals.steps, "step"), counted(totals.launches, "launch"));
   if (totals.shown != totals.steps) text += fmt::format(", {} shown", totals.shown);
+  if (totals.shown != 0) return text;
+  std::string_view separator = "; there were: ";
+  for (const auto& [name, kernel] : totals.kernels) {
+    text += fmt::format("{}{} with {} of {}{}{}", std::exchange(separator, "; "), name,
+                        counted(kernel.blocks, "block"), counted(kernel.warps, "warp"),
+                        kernel.lines.empty() ? "" : ", lines ", kernel.lines);
+  }
   return text;
 }
 
