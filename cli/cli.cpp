@@ -25,7 +25,6 @@
 #include "cli/manual.hpp"
 #include "cli/run_cli.hpp"
 #include "cli/version.hpp"
-#include "harness/adaptors/gtest_adaptor.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/expectations.hpp"
 #include "harness/pair/project.hpp"
@@ -251,7 +250,6 @@ int run_cli(int argc, const char* const* argv) {
     return fmt::format("{}: {} (try {})\n", project().program, usage_message(*root, words, error),
                        help_of(*named_command(*root, words).command));
   });
-  set_expectation_capture(run_capturing);
   Run run;
   add_commands(app, run);
   take_one_word(app);

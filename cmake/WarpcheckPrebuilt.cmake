@@ -30,6 +30,6 @@ target_include_directories(warpcheck_cudart SYSTEM INTERFACE ${CUDAToolkit_INCLU
 warpcheck_prebuilt(harness draw LINK nlohmann_json::nlohmann_json)
 warpcheck_prebuilt(harness harness
   LINK warpcheck_draw warpcheck_cudart warpcheck_check warpcheck_schedule PkgConfig::xxhash GTest::gtest)
-warpcheck_prebuilt(harness rapidcheck LINK warpcheck_draw rapidcheck rapidcheck_gtest GTest::gtest)
+warpcheck_prebuilt(harness rapidcheck LINK warpcheck_harness rapidcheck rapidcheck_gtest GTest::gtest)
 warpcheck_prebuilt(harness pair_tests LINK warpcheck_harness warpcheck_rapidcheck)
 warpcheck_prebuilt(harness reports LINK warpcheck_harness pugixml::pugixml)

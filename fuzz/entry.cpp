@@ -15,6 +15,10 @@ namespace {
 // Incremented for every input, so that libFuzzer sees an instrumented program whatever the kernel
 // does.
 constexpr std::size_t kAliveCounter = 0;
+// The counter of the first claim, so that an input which tries a claim for the first time is kept.
+// Edges share these counters only by chance.
+constexpr std::size_t kClaimCounters = 1;
+constexpr std::size_t kClaimCountersMax = 64;
 
 }  // namespace
 
@@ -66,6 +70,9 @@ Case InputRunner::decode(std::span<const std::uint8_t> bytes) const {
   drawn.pair = &pair_;
   drawn.input = pair_.draw(draw);
   drawn.tape = tape.recorded();
+  if (const auto claim = layout.claim(pair_.properties().size())) {
+    drawn.property = pair_.properties()[*claim].name;
+  }
   const auto build = layout.unoptimized() ? cudart::Build::unoptimized : cudart::Build::optimized;
   const auto model = layout.lockstep() ? vgpu::WarpModel::lockstep : vgpu::WarpModel::independent;
   drawn.settings.build = options_.build.value_or(build);
@@ -78,7 +85,11 @@ std::optional<TriedCase> InputRunner::try_input(std::span<const std::uint8_t> by
   counters_[kAliveCounter] = 1;
   TriedCase tried{decode(bytes), {}};
   if (!pair_.in_domain(tried.a_case.input)) return std::nullopt;
-  ByteSchedule schedule(split_input(bytes));
+  const InputLayout layout = split_input(bytes);
+  if (const auto claim = layout.claim(pair_.properties().size())) {
+    counters_[kClaimCounters + *claim % kClaimCountersMax] = 1;
+  }
+  ByteSchedule schedule(layout);
   tried.verdict = watched_runner_.run_for_search(tried.a_case, schedule);
   // The decisions of the bytes, as recorded.
   if (tried.verdict.failed()) tried.a_case.schedule = tried.verdict.schedule;

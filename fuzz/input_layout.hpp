@@ -10,8 +10,9 @@
 //             continues with pseudo-random bytes, so that a short input can draw a long vector of
 //             different elements.  Each byte depends on this seed and its position in the tape
 //             alone, so that adding data does not change the rest of the tail.
-//   mode      build and warp model: two bits each; all ones choose the unoptimised build, and
-//             lockstep
+//   mode      build, warp model and claim: two bits each; all ones choose the unoptimised build,
+//             lockstep, and a claim of the pair in place of its reference.  Two more bits and the
+//             tail say which claim.  So a quarter of random inputs are trials of claims
 //
 // The schedule is counted from the back, so bytes that a fuzzer inserts into the data do not shift
 // it.  Any bytes are a valid input; missing ones are 0.
@@ -19,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,6 +44,11 @@ struct InputLayout {
   }
   [[nodiscard]] bool unoptimized() const { return (mode & 0b0011) == 0b0011; }
   [[nodiscard]] bool lockstep() const { return (mode & 0b1100) == 0b1100; }
+  // Which of a pair's `count` claims is tried; none: that it agrees with its reference.
+  [[nodiscard]] std::optional<std::size_t> claim(std::size_t count) const {
+    if (count == 0 || (mode & 0b1100'0000) != 0b1100'0000) return std::nullopt;
+    return (tail + (mode >> 4 & 0b11)) % count;
+  }
 };
 
 // A view of `bytes`.

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
 #include <vector>
 
 namespace warpcheck::fuzz {
@@ -35,6 +39,26 @@ TEST(InputLayout, BytesInTheDataDoNotShiftTheSchedule) {
   const InputLayout a = split_input(bytes), b = split_input(longer);
   EXPECT_EQ(to_bytes(a.decisions), to_bytes(b.decisions));
   EXPECT_EQ(b.data.size(), a.data.size() + 100);
+}
+
+TEST(InputLayout, AQuarterOfTheModesTryClaimsAndAllAreReachedInEverySetting) {
+  std::map<std::size_t, int> tried;
+  std::set<std::tuple<std::size_t, bool, bool>> seen;
+  for (int mode = 0; mode < 256; ++mode) {
+    for (const int tail : {0, 3, 200}) {
+      const InputLayout input{.tail = static_cast<std::uint8_t>(tail),
+                              .mode = static_cast<std::uint8_t>(mode)};
+      EXPECT_EQ(input.claim(0), std::nullopt);
+      const auto claim = input.claim(6);
+      if (!claim) continue;
+      ++tried[*claim];
+      seen.insert({*claim, input.unoptimized(), input.lockstep()});
+    }
+  }
+  int all = 0;
+  for (const auto& [claim, count] : tried) all += count;
+  EXPECT_EQ(all, 3 * 256 / 4);
+  EXPECT_EQ(seen.size(), 6u * 4);
 }
 
 TEST(InputLayout, MissingBytesAreZero) {

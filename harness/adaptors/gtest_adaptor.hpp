@@ -14,14 +14,9 @@
 
 #include "harness/adaptors/rapidcheck_adaptor.hpp"
 #include "harness/input/draw.hpp"
+#include "harness/pair/expectations.hpp"
 
 namespace warpcheck {
-
-// Runs `body` once; appends "file:line: message" to `failures` for every expectation that failed in
-// it, in any thread, and reports none of them to GoogleTest.  Returns whether it passed. Exceptions
-// pass through.  A skip (GTEST_SKIP) counts as a failure with its own message: inputs to which a
-// property does not apply must be excluded by the generator's domain.
-bool run_capturing(const std::function<void()>& body, std::vector<std::string>& failures);
 
 // Fails the current RapidCheck case with these messages.
 [[noreturn]] void fail_property(const std::vector<std::string>& failures);
@@ -39,7 +34,7 @@ void for_all(const Gen<T>& generator, std::type_identity_t<std::function<void(co
   rc::detail::checkGTest([=] {
     const T value = *to_rapidcheck(generator);
     std::vector<std::string> failures;
-    if (!run_capturing([&] { body(value); }, failures)) fail_property(failures);
+    if (!capture_expectations([&] { body(value); }, failures)) fail_property(failures);
   });
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 TEST(RunCapturing, PassesWhatPasses) {
   std::vector<std::string> failures;
-  EXPECT_TRUE(run_capturing(
+  EXPECT_TRUE(capture_expectations(
       [] {
         EXPECT_EQ(1, 1);
         SUCCEED();
@@ -29,7 +29,7 @@ TEST(RunCapturing, KeepsEachFailureFromTheTest) {
     ASSERT_TRUE(false) << "second";
     ADD_FAILURE() << "never reached";
   };
-  EXPECT_FALSE(run_capturing(body, failures));
+  EXPECT_FALSE(capture_expectations(body, failures));
   ASSERT_EQ(failures.size(), 3U);
   EXPECT_EQ(failures[0], "earlier");
   EXPECT_EQ(failures[1], __FILE__ ":" + std::to_string(line + 0) +
@@ -41,7 +41,7 @@ TEST(RunCapturing, KeepsEachFailureFromTheTest) {
 TEST(RunCapturing, CapturesOtherThreads) {
   std::vector<std::string> failures;
   const auto body = [] { std::thread([] { ADD_FAILURE() << "elsewhere"; }).join(); };
-  EXPECT_FALSE(run_capturing(body, failures));
+  EXPECT_FALSE(capture_expectations(body, failures));
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_NE(failures[0].find("elsewhere"), std::string::npos);
 }
@@ -50,23 +50,24 @@ TEST(RunCapturing, Nests) {
   std::vector<std::string> outer;
   std::vector<std::string> inner;
   const auto body = [&] {
-    EXPECT_FALSE(run_capturing([] { ADD_FAILURE() << "inner"; }, inner));
+    EXPECT_FALSE(capture_expectations([] { ADD_FAILURE() << "inner"; }, inner));
     ADD_FAILURE() << "outer";
   };
-  EXPECT_FALSE(run_capturing(body, outer));
+  EXPECT_FALSE(capture_expectations(body, outer));
   EXPECT_EQ(inner.size(), 1U);
   EXPECT_EQ(outer.size(), 1U);
 }
 
 TEST(RunCapturing, LetsExceptionsThroughAndRestoresTheReporter) {
   std::vector<std::string> failures;
-  EXPECT_THROW(run_capturing([] { throw std::runtime_error("x"); }, failures), std::runtime_error);
-  EXPECT_FALSE(run_capturing([] { ADD_FAILURE(); }, failures));
+  EXPECT_THROW(capture_expectations([] { throw std::runtime_error("x"); }, failures),
+               std::runtime_error);
+  EXPECT_FALSE(capture_expectations([] { ADD_FAILURE(); }, failures));
 }
 
 TEST(RunCapturing, RefusesToSkip) {
   std::vector<std::string> failures;
-  EXPECT_FALSE(run_capturing([] { GTEST_SKIP(); }, failures));
+  EXPECT_FALSE(capture_expectations([] { GTEST_SKIP(); }, failures));
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_NE(failures[0].find("GTEST_SKIP inside a property"), std::string::npos);
 }

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "harness/adaptors/gtest_adaptor.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/case/stored_cases.hpp"
 #include "harness/causes/find_causes.hpp"
@@ -132,7 +131,6 @@ void register_one(const AnyPair& pair, const std::string& test, const std::strin
 }  // namespace
 
 void register_pair_tests(const PairTestOptions& given) {
-  set_expectation_capture(run_capturing);
   PairTestOptions options = given;
   if (options.failures.empty()) options.failures = usual_database();
   for (const AnyPair* pair : Registry::global().pairs()) {

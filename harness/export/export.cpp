@@ -50,7 +50,7 @@ Recorded record_calls_of(const Case& a_case) {
       }
       std::vector<std::string> failures;
       const PropertyEntry* const property = a_case.pair->find_property(a_case.property);
-      expectation_capture()([&] { property->body(a_case.input); }, failures);
+      capture_expectations([&] { property->body(a_case.input); }, failures);
     } catch (const std::exception&) {  // the calls until then belong to the case
     }
   });

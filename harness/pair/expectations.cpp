@@ -3,6 +3,10 @@
 #include <atomic>
 #include <utility>
 
+#if !defined(WARPCHECK_NO_GTEST)
+#include <gtest/gtest-spi.h>
+#endif
+
 namespace warpcheck {
 namespace {
 
@@ -12,12 +16,33 @@ std::vector<std::string>*& current_failures() {
   return failures;
 }
 
-ExpectationCapture& installed() {
-  static ExpectationCapture capture = capture_expectations;
-  return capture;
+std::atomic<std::uint64_t> evaluated = 0;  // a body may use threads
+
+// Captures the expectations of this header.
+void run_with_own(const std::function<void()>& body, std::vector<std::string>& failures) {
+  struct Restore {
+    std::vector<std::string>* outer;
+    ~Restore() { current_failures() = outer; }
+  };
+  const Restore restore{std::exchange(current_failures(), &failures)};
+  body();
 }
 
-std::atomic<std::uint64_t> evaluated = 0;  // a body may use threads
+#if !defined(WARPCHECK_NO_GTEST)
+std::string text_of(const testing::TestPartResult& result) {
+  if (result.skipped()) {
+    return "GTEST_SKIP inside a property: leave such inputs out of its generator's domain";
+  }
+  const std::string place =
+      result.file_name() == nullptr
+          ? std::string()
+          : std::string(result.file_name()) + ":" + std::to_string(result.line_number()) + ": ";
+  std::string text = place + result.message();
+  // GoogleTest 1.14 ends messages of EXPECT_EQ with a line break, 1.12 does not.
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
+}
+#endif
 
 }  // namespace
 
@@ -27,17 +52,22 @@ int count_expectation() noexcept {
   return 0;
 }
 
-void set_expectation_capture(ExpectationCapture capture) { installed() = std::move(capture); }
-const ExpectationCapture& expectation_capture() { return installed(); }
-
 bool capture_expectations(const std::function<void()>& body, std::vector<std::string>& failures) {
-  struct Restore {
-    std::vector<std::string>* outer;
-    ~Restore() { current_failures() = outer; }
-  };
   const std::size_t before = failures.size();
-  const Restore restore{std::exchange(current_failures(), &failures)};
-  body();
+#if defined(WARPCHECK_NO_GTEST)
+  run_with_own(body, failures);
+#else
+  testing::TestPartResultArray results;
+  {
+    using Reporter = testing::ScopedFakeTestPartResultReporter;
+    const Reporter reporter(Reporter::INTERCEPT_ALL_THREADS, &results);
+    run_with_own(body, failures);
+  }
+  for (int i = 0; i < results.size(); ++i) {
+    const testing::TestPartResult& result = results.GetTestPartResult(i);
+    if (!result.passed()) failures.push_back(text_of(result));
+  }
+#endif
   return failures.size() == before;
 }
 

@@ -12,17 +12,10 @@
 
 namespace warpcheck {
 
-// Runs a body and appends "file:line: message" for each expectation that failed in it; returns
-// whether none failed.  Exceptions pass through.
-using ExpectationCapture =
-    std::function<bool(const std::function<void()>& body, std::vector<std::string>& failures)>;
-
-// Sets the function that captures failures in this program; the default is capture_expectations().
-// gtest_adaptor.hpp's run_capturing also captures GoogleTest's.
-void set_expectation_capture(ExpectationCapture capture);
-const ExpectationCapture& expectation_capture();
-
-// Captures the expectations of this header only.
+// Runs `body` once; appends "file:line: message" to `failures` for every expectation that failed in
+// it, and reports none of them to GoogleTest.  Returns whether it passed.  Exceptions pass through.
+// A skip (GTEST_SKIP) counts as a failure with its own message: inputs to which a property does not
+// apply must be excluded by the generator's domain.
 bool capture_expectations(const std::function<void()>& body, std::vector<std::string>& failures);
 
 // Counts every expectation that is evaluated, failed or not, in this process.

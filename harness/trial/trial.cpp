@@ -57,7 +57,7 @@ std::optional<std::string> run_property(const Case& a_case) {
     throw std::logic_error(fmt::format("no property '{}'", a_case.title()));
   }
   std::vector<std::string> failures;
-  if (expectation_capture()([&] { property->body(a_case.input); }, failures)) return std::nullopt;
+  if (capture_expectations([&] { property->body(a_case.input); }, failures)) return std::nullopt;
   return failures.empty() ? "the property failed" : relative_failure(failures.front());
 }
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/adaptors/gtest_adaptor.hpp"
 #include "harness/pair/pair.hpp"
 #include "harness/search/search.hpp"
 #include "harness/testing/fake_engine.hpp"
@@ -187,7 +186,6 @@ TEST(Trial, FilesAreRelativeToTheRepository) {
 }
 
 TEST(Trial, AFailedExpectationIsAMismatchOfTheProperty) {
-  set_expectation_capture(run_capturing);
   FakeEngine engine;
   const Verdict verdict = TrialRunner(engine).run(case_of("fake_clean", "last_is_below_1000"));
   ASSERT_EQ(verdict.findings.size(), 1u);
