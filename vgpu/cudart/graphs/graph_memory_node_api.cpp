@@ -50,21 +50,75 @@ cudaMemcpy3DParms parameters_of(const CopyWork& work) {
 }
 
 }  // namespace
+
+cudaError_t set_copy(Device& device, const cudaMemcpy3DParms* given, Node& node) {
+  return copy_work(device, given, node.work);
+}
+
+cudaError_t get_copy(Node& node, cudaMemcpy3DParms* parameters) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  *parameters = parameters_of(std::get<CopyWork>(node.work));
+  return cudaSuccess;
+}
+
+cudaError_t set_fill(Device& device, const cudaMemsetParams* given, Node& node) {
+  return given == nullptr ? cudaErrorInvalidValue : fill_work(device, *given, node.work);
+}
+
+cudaError_t get_fill(Node& node, cudaMemsetParams* parameters) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  const auto& work = std::get<FillWork>(node.work);
+  *parameters = {work.target.pointer,
+                 work.target.pitch,
+                 work.value,
+                 work.element_bytes,
+                 work.box.width / work.element_bytes,
+                 work.box.height};
+  return cudaSuccess;
+}
+
+cudaError_t set_allocation(Device& device, cudaMemAllocNodeParams* parameters, Node& node) {
+  if (parameters == nullptr || parameters->bytesize == 0) return cudaErrorInvalidValue;
+  parameters->dptr = allocate_in_graph(device.allocations(), "cudaGraphAddMemAllocNode",
+                                       parameters->bytesize, node.work);
+  return parameters->dptr != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t get_allocation(Node& node, cudaMemAllocNodeParams* parameters) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  const vgpu::Allocation& allocation = *std::get<AllocateWork>(node.work).allocation;
+  *parameters = {};
+  parameters->poolProps.allocType = cudaMemAllocationTypePinned;
+  parameters->poolProps.location.type = cudaMemLocationTypeDevice;
+  parameters->bytesize = allocation.bytes;
+  parameters->dptr = reinterpret_cast<void*>(allocation.address);
+  return cudaSuccess;
+}
+
+cudaError_t set_free(Device& device, void* pointer, Node& node) {
+  vgpu::Allocation* const found = device.allocations().find(pointer);
+  const bool is_ours = found != nullptr &&
+                       found->address == reinterpret_cast<std::uint64_t>(pointer) &&
+                       device.allocations().of_graphs().has(*found);
+  if (!is_ours) return cudaErrorInvalidValue;
+  node.work = FreeWork{"cudaGraphAddMemFreeNode", found};
+  return cudaSuccess;
+}
+
+cudaError_t get_free(Node& node, void* pointer) {
+  if (pointer == nullptr) return cudaErrorInvalidValue;
+  const std::uint64_t address = std::get<FreeWork>(node.work).allocation->address;
+  std::memcpy(pointer, &address, sizeof address);
+  return cudaSuccess;
+}
+
 }  // namespace warpcheck::cudart
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 extern "C" {
 
-// ---- copies and fills ----
-
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                   const cudaGraphNode_t* after, size_t count,
-                                   const cudaMemcpy3DParms* parameters) {
-  return add_node(
-      {node, graph, after, count}, cudaGraphNodeTypeMemcpy,
-      [&](Device& device, Node& made) { return copy_work(device, parameters, made.work); });
-}
+// ---- copies that are described by four parameters ----
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count, void* target,
@@ -75,24 +129,10 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                   });
 }
 
-cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t handle,
-                                         const cudaMemcpy3DParms* parameters) {
-  return with_node(handle, cudaGraphNodeTypeMemcpy, [&](Device& device, Node& node) {
-    return copy_work(device, parameters, node.work);
-  });
-}
-
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t handle, void* target, const void* source,
                                            size_t bytes, cudaMemcpyKind kind) {
   return with_node(handle, cudaGraphNodeTypeMemcpy, [&](Device& device, Node& node) {
     return copy_work(device, target, source, bytes, number_of(kind), node.work);
-  });
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t handle,
-                                             const cudaMemcpy3DParms* parameters) {
-  return with_node(executable, handle, cudaGraphNodeTypeMemcpy, [&](Device& device, Node& node) {
-    return copy_work(device, parameters, node.work);
   });
 }
 
@@ -104,105 +144,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t executable, cudaG
   });
 }
 
-cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t handle, cudaMemcpy3DParms* parameters) {
-  return with_node(handle, cudaGraphNodeTypeMemcpy, [&](Device&, Node& node) {
-    if (parameters == nullptr) return cudaErrorInvalidValue;
-    *parameters = parameters_of(std::get<CopyWork>(node.work));
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                   const cudaGraphNode_t* after, size_t count,
-                                   const cudaMemsetParams* parameters) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  return add_node(
-      {node, graph, after, count}, cudaGraphNodeTypeMemset,
-      [&](Device& device, Node& made) { return fill_work(device, *parameters, made.work); });
-}
-
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t handle,
-                                         const cudaMemsetParams* parameters) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  return with_node(handle, cudaGraphNodeTypeMemset, [&](Device& device, Node& node) {
-    return fill_work(device, *parameters, node.work);
-  });
-}
-
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t handle,
-                                             const cudaMemsetParams* parameters) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  return with_node(executable, handle, cudaGraphNodeTypeMemset, [&](Device& device, Node& node) {
-    return fill_work(device, *parameters, node.work);
-  });
-}
-
-cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t handle, cudaMemsetParams* parameters) {
-  return with_node(handle, cudaGraphNodeTypeMemset, [&](Device&, Node& node) {
-    if (parameters == nullptr) return cudaErrorInvalidValue;
-    const auto& work = std::get<FillWork>(node.work);
-    *parameters = {work.target.pointer,
-                   work.target.pitch,
-                   work.value,
-                   work.element_bytes,
-                   work.box.width / work.element_bytes,
-                   work.box.height};
-    return cudaSuccess;
-  });
-}
-
-// ---- memory ----
-
-cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                     const cudaGraphNode_t* after, size_t count,
-                                     cudaMemAllocNodeParams* parameters) {
-  return add_node(
-      {node, graph, after, count}, cudaGraphNodeTypeMemAlloc, [&](Device& device, Node& made) {
-        if (parameters == nullptr || parameters->bytesize == 0) {
-          return cudaErrorInvalidValue;
-        }
-        parameters->dptr = allocate_in_graph(device.allocations(), "cudaGraphAddMemAllocNode",
-                                             parameters->bytesize, made.work);
-        return parameters->dptr != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
-      });
-}
-
-cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t handle,
-                                           cudaMemAllocNodeParams* parameters) {
-  return with_node(handle, cudaGraphNodeTypeMemAlloc, [&](Device&, Node& node) {
-    if (parameters == nullptr) return cudaErrorInvalidValue;
-    const warpcheck::vgpu::Allocation& allocation = *std::get<AllocateWork>(node.work).allocation;
-    *parameters = {};
-    parameters->poolProps.allocType = cudaMemAllocationTypePinned;
-    parameters->poolProps.location.type = cudaMemLocationTypeDevice;
-    parameters->bytesize = allocation.bytes;
-    parameters->dptr = reinterpret_cast<void*>(allocation.address);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                    const cudaGraphNode_t* after, size_t count, void* pointer) {
-  return add_node(
-      {node, graph, after, count}, cudaGraphNodeTypeMemFree, [&](Device& device, Node& made) {
-        warpcheck::vgpu::Allocation* const found = device.allocations().find(pointer);
-        const bool is_ours = found != nullptr &&
-                             found->address == reinterpret_cast<std::uint64_t>(pointer) &&
-                             device.allocations().of_graphs().has(*found);
-        if (!is_ours) return cudaErrorInvalidValue;
-        made.work = FreeWork{"cudaGraphAddMemFreeNode", found};
-        return cudaSuccess;
-      });
-}
-
-cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t handle, void* pointer) {
-  return with_node(handle, cudaGraphNodeTypeMemFree, [&](Device&, Node& node) {
-    if (pointer == nullptr) return cudaErrorInvalidValue;
-    const std::uint64_t address = std::get<FreeWork>(node.work).allocation->address;
-    std::memcpy(pointer, &address, sizeof address);
-    return cudaSuccess;
-  });
-}
+// ---- memory of all graphs ----
 
 cudaError_t cudaDeviceGetGraphMemAttribute(int number, cudaGraphMemAttributeType attribute,
                                            void* value) {

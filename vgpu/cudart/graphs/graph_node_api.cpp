@@ -1,5 +1,6 @@
 // The nodes of graphs by type: create, query and change them, in a graph or in an instantiated
-// graph.  Nodes that move or allocate memory are in graph_memory_node_api.cpp.
+// graph.  The functions are the rows of graph_node_functions.def; here is what a row does with its
+// node.  For nodes that move or allocate memory it is in graph_memory_node_api.cpp.
 #include <cuda_runtime_api.h>
 
 #include <climits>
@@ -38,6 +39,43 @@ cudaError_t host_work(const Parameters& given, Work& work) {
   return cudaSuccess;
 }
 
+cudaError_t set_nothing(Device&, Node&) { return cudaSuccess; }
+
+cudaError_t set_kernel(Device& device, const cudaKernelNodeParams* given, Node& node) {
+  return given == nullptr ? cudaErrorInvalidValue : kernel_work(device, *given, node.work);
+}
+
+cudaError_t get_kernel(Node& node, cudaKernelNodeParams* parameters) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  if (std::holds_alternative<LibraryWork>(node.work)) {
+    throw vgpu::Refusal(
+        "cudaGraphKernelNodeGetParams of a function of a library: it has no kernel here");
+  }
+  auto& work = std::get<KernelWork>(node.work);
+  node.arguments.clear();
+  for (const auto& parameter : program_of(work).parameters) {
+    node.arguments.push_back(work.parameters.data() + parameter.offset);
+  }
+  *parameters = {};
+  parameters->func = const_cast<void*>(work.kernel->host_function);
+  parameters->gridDim = dim3(work.grid.x, work.grid.y, work.grid.z);
+  parameters->blockDim = dim3(work.block.x, work.block.y, work.block.z);
+  parameters->sharedMemBytes = work.dynamic_shared_bytes;
+  parameters->kernelParams = node.arguments.data();
+  return cudaSuccess;
+}
+
+cudaError_t set_host(Device&, const cudaHostNodeParams* given, Node& node) {
+  return given == nullptr ? cudaErrorInvalidValue : host_work(*given, node.work);
+}
+
+cudaError_t get_host(Node& node, cudaHostNodeParams* parameters) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  const auto& work = std::get<HostWork>(node.work);
+  *parameters = {work.function, work.argument};
+  return cudaSuccess;
+}
+
 cudaError_t set_event(Device& device, cudaEvent_t event, Node& node) {
   if (device.execution().find_event("cudaGraphAddEventRecordNode", event) == nullptr) {
     return cudaErrorInvalidResourceHandle;
@@ -46,11 +84,23 @@ cudaError_t set_event(Device& device, cudaEvent_t event, Node& node) {
   return cudaSuccess;
 }
 
+cudaError_t get_event(Node& node, cudaEvent_t* event) {
+  if (event == nullptr) return cudaErrorInvalidValue;
+  *event = node.event;
+  return cudaSuccess;
+}
+
 cudaError_t set_child(Device& device, cudaGraph_t handle, Node& node) {
   const Graph* const child = device.graphs().find(handle);
   if (child == nullptr) return cudaErrorInvalidValue;
   node.child = child->clone();
   node.child->parent = node.graph;
+  return cudaSuccess;
+}
+
+cudaError_t get_child(Node& node, cudaGraph_t* graph) {
+  if (graph == nullptr) return cudaErrorInvalidValue;
+  *graph = handle_of(node.child.get());
   return cudaSuccess;
 }
 
@@ -140,12 +190,6 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t executable, cudaGraphNode
                    [&](Device& device, Node& node) { return set_any(device, *parameters, node); });
 }
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                  const cudaGraphNode_t* after, size_t count) {
-  return add_node({node, graph, after, count}, cudaGraphNodeTypeEmpty,
-                  [](Device&, Node&) { return cudaSuccess; });
-}
-
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t executable, cudaGraphNode_t handle,
                                     unsigned enabled) {
   return answer([&](Device& device) {
@@ -173,163 +217,37 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t executable, cudaGraphNode_t 
   });
 }
 
-// ---- kernels ----
+// ---- of one type ----
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                   const cudaGraphNode_t* after, size_t count,
-                                   const cudaKernelNodeParams* parameters) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  return add_node(
-      {node, graph, after, count}, cudaGraphNodeTypeKernel,
-      [&](Device& device, Node& made) { return kernel_work(device, *parameters, made.work); });
-}
+#define NODE_ADD(function, type, value, set)                                                   \
+  cudaError_t function(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, \
+                       size_t count, value given) {                                            \
+    return add_node({node, graph, after, count}, type,                                         \
+                    [&](Device& device, Node& made) { return set(device, given, made); });     \
+  }
+#define NODE_SET(function, type, value, set)                                                \
+  cudaError_t function(cudaGraphNode_t handle, value given) {                               \
+    return with_node(handle, type,                                                          \
+                     [&](Device& device, Node& node) { return set(device, given, node); }); \
+  }
+#define NODE_SET_EXEC(function, type, value, set)                                           \
+  cudaError_t function(cudaGraphExec_t executable, cudaGraphNode_t handle, value given) {   \
+    return with_node(executable, handle, type,                                              \
+                     [&](Device& device, Node& node) { return set(device, given, node); }); \
+  }
+#define NODE_GET(function, type, place, get)                                               \
+  cudaError_t function(cudaGraphNode_t handle, place given) {                              \
+    return with_node(handle, type, [&](Device&, Node& node) { return get(node, given); }); \
+  }
+#include "vgpu/cudart/graphs/graph_node_functions.def"
+#undef NODE_ADD
+#undef NODE_SET
+#undef NODE_SET_EXEC
+#undef NODE_GET
 
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t handle,
-                                         const cudaKernelNodeParams* parameters) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  return with_node(handle, cudaGraphNodeTypeKernel, [&](Device& device, Node& node) {
-    return kernel_work(device, *parameters, node.work);
-  });
-}
-
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t handle,
-                                             const cudaKernelNodeParams* parameters) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  return with_node(executable, handle, cudaGraphNodeTypeKernel, [&](Device& device, Node& node) {
-    return kernel_work(device, *parameters, node.work);
-  });
-}
-
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, cudaKernelNodeParams* parameters) {
-  return with_node(handle, cudaGraphNodeTypeKernel, [&](Device&, Node& node) {
-    if (parameters == nullptr) return cudaErrorInvalidValue;
-    if (std::holds_alternative<LibraryWork>(node.work)) {
-      throw warpcheck::vgpu::Refusal(
-          "cudaGraphKernelNodeGetParams of a function of a library: it has no kernel here");
-    }
-    auto& work = std::get<KernelWork>(node.work);
-    node.arguments.clear();
-    for (const auto& parameter : program_of(work).parameters) {
-      node.arguments.push_back(work.parameters.data() + parameter.offset);
-    }
-    *parameters = {};
-    parameters->func = const_cast<void*>(work.kernel->host_function);
-    parameters->gridDim = dim3(work.grid.x, work.grid.y, work.grid.z);
-    parameters->blockDim = dim3(work.block.x, work.block.y, work.block.z);
-    parameters->sharedMemBytes = work.dynamic_shared_bytes;
-    parameters->kernelParams = node.arguments.data();
-    return cudaSuccess;
-  });
-}
-
-// ---- host functions ----
-
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                 const cudaGraphNode_t* after, size_t count,
-                                 const cudaHostNodeParams* parameters) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  return add_node({node, graph, after, count}, cudaGraphNodeTypeHost,
-                  [&](Device&, Node& made) { return host_work(*parameters, made.work); });
-}
-
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t handle,
-                                       const cudaHostNodeParams* parameters) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  return with_node(handle, cudaGraphNodeTypeHost,
-                   [&](Device&, Node& node) { return host_work(*parameters, node.work); });
-}
-
-cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t handle,
-                                           const cudaHostNodeParams* parameters) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  return with_node(executable, handle, cudaGraphNodeTypeHost,
-                   [&](Device&, Node& node) { return host_work(*parameters, node.work); });
-}
-
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t handle, cudaHostNodeParams* parameters) {
-  return with_node(handle, cudaGraphNodeTypeHost, [&](Device&, Node& node) {
-    if (parameters == nullptr) return cudaErrorInvalidValue;
-    const auto& work = std::get<HostWork>(node.work);
-    *parameters = {work.function, work.argument};
-    return cudaSuccess;
-  });
-}
-
-// ---- child graphs ----
-
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                       const cudaGraphNode_t* after, size_t count,
-                                       cudaGraph_t child) {
-  return add_node({node, graph, after, count}, cudaGraphNodeTypeGraph,
-                  [&](Device& device, Node& made) { return set_child(device, child, made); });
-}
-
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t handle, cudaGraph_t* graph) {
-  return with_node(handle, cudaGraphNodeTypeGraph, [&](Device&, Node& node) {
-    if (graph == nullptr) return cudaErrorInvalidValue;
-    *graph = handle_of(node.child.get());
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t handle,
-                                                 cudaGraph_t child) {
-  return with_node(executable, handle, cudaGraphNodeTypeGraph,
-                   [&](Device& device, Node& node) { return set_child(device, child, node); });
-}
-
-// ---- events ----
-
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                        const cudaGraphNode_t* after, size_t count,
-                                        cudaEvent_t event) {
-  return add_node({node, graph, after, count}, cudaGraphNodeTypeEventRecord,
-                  [&](Device& device, Node& made) { return set_event(device, event, made); });
-}
-
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                      const cudaGraphNode_t* after, size_t count,
-                                      cudaEvent_t event) {
-  return add_node({node, graph, after, count}, cudaGraphNodeTypeWaitEvent,
-                  [&](Device& device, Node& made) { return set_event(device, event, made); });
-}
-
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t handle, cudaEvent_t* event) {
-  return with_node(handle, cudaGraphNodeTypeEventRecord, [&](Device&, Node& node) {
-    if (event == nullptr) return cudaErrorInvalidValue;
-    *event = node.event;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t handle, cudaEvent_t event) {
-  return with_node(handle, cudaGraphNodeTypeEventRecord,
-                   [&](Device& device, Node& node) { return set_event(device, event, node); });
-}
-
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t handle, cudaEvent_t* event) {
-  return with_node(handle, cudaGraphNodeTypeWaitEvent, [&](Device&, Node& node) {
-    if (event == nullptr) return cudaErrorInvalidValue;
-    *event = node.event;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t handle, cudaEvent_t event) {
-  return with_node(handle, cudaGraphNodeTypeWaitEvent,
-                   [&](Device& device, Node& node) { return set_event(device, event, node); });
-}
-
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t handle,
-                                                 cudaEvent_t event) {
-  return with_node(executable, handle, cudaGraphNodeTypeEventRecord,
-                   [&](Device& device, Node& node) { return set_event(device, event, node); });
-}
-
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t handle,
-                                               cudaEvent_t event) {
-  return with_node(executable, handle, cudaGraphNodeTypeWaitEvent,
-                   [&](Device& device, Node& node) { return set_event(device, event, node); });
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                  const cudaGraphNode_t* after, size_t count) {
+  return add_node({node, graph, after, count}, cudaGraphNodeTypeEmpty, set_nothing);
 }
 
 }  // extern "C"

@@ -43,6 +43,17 @@ cudaError_t fill_work(Device& device, const Parameters& given, Work& work) {
   return error;
 }
 
+// ---- what the rows of graph_node_functions.def do with nodes that move or allocate memory ----
+
+cudaError_t set_copy(Device& device, const cudaMemcpy3DParms* given, Node& node);
+cudaError_t get_copy(Node& node, cudaMemcpy3DParms* parameters);
+cudaError_t set_fill(Device& device, const cudaMemsetParams* given, Node& node);
+cudaError_t get_fill(Node& node, cudaMemsetParams* parameters);
+cudaError_t set_allocation(Device& device, cudaMemAllocNodeParams* parameters, Node& node);
+cudaError_t get_allocation(Node& node, cudaMemAllocNodeParams* parameters);
+cudaError_t set_free(Device& device, void* pointer, Node& node);
+cudaError_t get_free(Node& node, void* pointer);
+
 // ---- the place of a node in a graph ----
 
 inline bool list_nodes(const Graphs& graphs, const Graph& graph, const cudaGraphNode_t* handles,
