@@ -91,6 +91,14 @@ cudaError_t cudaLibraryGetManaged(void** address, size_t* bytes, cudaLibrary_t l
   });
 }
 
+// No device has unified functions (cudaDeviceProp::unifiedFunctionPointers is 0).
+cudaError_t cudaLibraryGetUnifiedFunction(void** function, cudaLibrary_t library,
+                                          const char* name) {
+  return of_library(library, [&](Device&, const LoadedModule&) {
+    return function == nullptr || name == nullptr ? cudaErrorInvalidValue : cudaErrorSymbolNotFound;
+  });
+}
+
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
   return answer_even_after_a_fault([&](Device&) {
     if (function == nullptr) return cudaErrorInvalidValue;

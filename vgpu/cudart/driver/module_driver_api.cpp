@@ -242,6 +242,12 @@ CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary libr
   return find_global(address, bytes, library, name, true);
 }
 
+CUresult cuLibraryGetUnifiedFunction(void** function, CUlibrary handle, const char* name) {
+  return of_module(handle, [&](Device&, const LoadedModule&) {
+    return function == nullptr || name == nullptr ? cudaErrorInvalidValue : cudaErrorSymbolNotFound;
+  });
+}
+
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel handle) {
   return of_kernel(handle, [&](Kernel& kernel) {
     if (function == nullptr) return cudaErrorInvalidValue;
