@@ -424,7 +424,11 @@ TEST_F(Cli, ACampaignGoesOnAndItsFailuresAreReplayedFirst) {
   EXPECT_NE(
       replayed.out.find("replay: warpcheck replay .warpcheck/cases/histogram_shared_published/"),
       std::string::npos);
+  fs::remove_all(directory_ / "fuzz");
   EXPECT_EQ(run(check + "--no-failures").out.find("stored cases"), std::string::npos);
+  EXPECT_FALSE(fs::exists(directory_ / "fuzz"));
+  EXPECT_EQ(run(check + "--no-failures --cases kept").status, 1);
+  EXPECT_TRUE(fs::exists(directory_ / "kept/histogram_shared_published"));
   const auto listed = nlohmann::json::parse(run("failures list --json").out);
   EXPECT_GE(listed["failures"].size(), 3u);
 }

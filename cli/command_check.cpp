@@ -41,7 +41,7 @@ struct CheckArguments {
   double seconds = 0;
   std::uint64_t seed = 1;
   ConfigurationOptions configuration;
-  std::string cases = "fuzz/cases";
+  std::string cases;  // empty: not given
   std::string failures;
   std::vector<std::string> expect;  // files
   std::string write_expect;         // a file; empty: none
@@ -52,6 +52,12 @@ struct CheckArguments {
   bool statistics = false;
   bool health = false;
   EngineOptions engine;
+
+  // Where cases of new failures go; empty: nowhere.
+  [[nodiscard]] std::string case_directory() const {
+    if (cases.empty() && !no_failures) return "fuzz/cases";
+    return cases;
+  }
 
   // The failure database: the named one, or the default one if it exists.
   [[nodiscard]] std::string database() const {
@@ -83,7 +89,7 @@ int check_on_gpu(const CheckArguments& arguments) {
   return check_on_gpu(GpuCheck{.pairs = pairs_named(arguments.pairs),
                                .trials = arguments.trials,
                                .seed = arguments.seed,
-                               .cases = arguments.cases,
+                               .cases = arguments.case_directory(),
                                .database = arguments.database(),
                                .reports = arguments.reports},
                       arguments.engine);
@@ -229,7 +235,7 @@ class Checker {
     for (const std::string& message : database_->messages()) complain(message);
     // The database keeps failures that are expected.
     TrialRunner runner(covered_.engine());
-    auto replayed = database_->replay(pairs, arguments_.cases, runner, options_.stop);
+    auto replayed = database_->replay(pairs, arguments_.case_directory(), runner, options_.stop);
     std::erase_if(replayed.failures, [this](Report& report) {
       engine_->set_pair(report.a_case.pair->name());
       engine_->leave_out(report.verdict.findings);
@@ -300,7 +306,8 @@ class Checker {
     for (Report& report : outcome.failures) {
       const std::vector<std::string>& refusals = report.verdict.refusals;
       if (refusals.empty()) {
-        if (!save_case(report, arguments_.cases)) cannot_ = true;
+        const std::string cases = arguments_.case_directory();
+        if (!cases.empty() && !save_case(report, cases)) cannot_ = true;
         find_causes(report, *engine_);
         print(report_text(report));
         if (database_) database_->add(report);
@@ -403,12 +410,13 @@ void add_check_to(CLI::App& command, Run& run) {
   arguments->compile.add_to(command);
   add_volatile_option(command, arguments->configuration.volatile_accesses);
   command.add_option("--cases", arguments->cases, "Directory for the cases of failures")
-      ->capture_default_str();
+      ->default_str("fuzz/cases");
   command.add_option(
       "--failures", arguments->failures,
       "Failure database: its cases run first, new failures are added to it (default: "
       ".warpcheck, if it exists)");
-  command.add_flag("--no-failures", arguments->no_failures, "Use no failure database");
+  command.add_flag("--no-failures", arguments->no_failures,
+                   "Use no failure database, and save no cases unless --cases says where");
   command.add_flag("--statistics", arguments->statistics,
                    "Print the share of drawn cases in each class; status 1 also when a class that "
                    "a pair requires was never drawn");

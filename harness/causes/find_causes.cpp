@@ -97,9 +97,8 @@ class CaseCauses final : public CauseSearch {
     if (!is_of_host) tried.settings.edits = std::make_shared<const ptx::Edits>(change.edits);
     tried.settings.limits.steps_max = std::min({of.settings.limits.steps_max, steps_max, budget()});
     TrialRunner runner(engine_);
-    const cudart::Suppositions before = std::exchange(cudart::suppositions(), change.supposed);
+    const cudart::Supposing supposing(change.supposed);
     Verdict verdict = runner.run(tried);
-    cudart::suppositions() = before;
     pay(std::max<std::uint64_t>(verdict.steps, 1) * runner.trials());
     const bool changed = is_of_host || verdict.edited_places != 0;
     if (!verdict.refusals.empty() || !changed) return std::nullopt;
