@@ -86,7 +86,8 @@ std::optional<TriedCase> InputRunner::try_input(std::span<const std::uint8_t> by
   TriedCase tried{decode(bytes), {}};
   if (!pair_.in_domain(tried.a_case.input)) return std::nullopt;
   const InputLayout layout = split_input(bytes);
-  if (const auto claim = layout.claim(pair_.properties().size())) {
+  const auto claim = layout.claim(pair_.properties().size());
+  if (claim && options_.feedback) {
     counters_[kClaimCounters + *claim % kClaimCountersMax] = 1;
   }
   ByteSchedule schedule(layout);
