@@ -509,12 +509,16 @@ void add_search_options(CLI::App& command, ExecArguments& arguments) {
       ->type_name("ARG...");
   std::set<std::string> checks = names_of(kCheckerNames);
   checks.insert({kOutputCheck, kDefaultChecks});
+  std::vector<std::string_view> off;
+  for (const vgpu::CheckerRow& row : vgpu::kCheckers) {
+    if (!row.by_default) off.push_back(row.name);
+  }
   command
-      .add_option("--check", arguments.checks,
-                  fmt::format("What to look for (default: everything but numerics and precision; "
-                              "{} stands for that): {}, "
-                              "{} (compares several runs)",
-                              kDefaultChecks, vgpu::checkers_help(), kOutputCheck))
+      .add_option(
+          "--check", arguments.checks,
+          fmt::format("What to look for (default: everything but {}; {} stands for that): {}, "
+                      "{} (compares several runs)",
+                      fmt::join(off, " and "), kDefaultChecks, vgpu::checkers_help(), kOutputCheck))
       ->delimiter(',')
       ->check(CLI::IsMember(checks));
   command.add_option("--warp-model", arguments.warp_model, "What orders the lanes of a warp")

@@ -204,8 +204,10 @@ consteval bool in_order(const Rows& rows, Key key) {
   }
   return true;
 }
-static_assert(in_order(kHelp, &FindingHelp::kind));
-static_assert(in_order(kAdvice, &AdviceForLack::lack));
+static_assert(in_order(kHelp, &FindingHelp::kind),
+              "kHelp: a row for each kind, in the order of finding_kinds.def");
+static_assert(in_order(kAdvice, &AdviceForLack::lack),
+              "kAdvice: a row for each Lack, in its order");
 static_assert(kAdvice.back().lack == Lack::other_device, "the last Lack");
 
 // A barrier does not help between blocks, except between those of a cluster.
