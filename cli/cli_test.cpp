@@ -424,13 +424,19 @@ TEST_F(Cli, ACampaignGoesOnAndItsFailuresAreReplayedFirst) {
   EXPECT_NE(
       replayed.out.find("replay: warpcheck replay .warpcheck/cases/histogram_shared_published/"),
       std::string::npos);
-  fs::remove_all(directory_ / "fuzz");
   EXPECT_EQ(run(check + "--no-failures").out.find("stored cases"), std::string::npos);
-  EXPECT_FALSE(fs::exists(directory_ / "fuzz"));
-  EXPECT_EQ(run(check + "--no-failures --cases kept").status, 1);
-  EXPECT_TRUE(fs::exists(directory_ / "kept/histogram_shared_published"));
   const auto listed = nlohmann::json::parse(run("failures list --json").out);
   EXPECT_GE(listed["failures"].size(), 3u);
+}
+
+TEST_F(Cli, WithoutAFailureDatabaseCasesAreSavedOnlyWhereTheyAreWanted) {
+  const std::string check = "check scan_hillis_steele_published --trials 300 --no-failures";
+  const Outcome outcome = run(check);
+  EXPECT_EQ(outcome.status, 1) << outcome.out;
+  EXPECT_EQ(outcome.out.find("replay: "), std::string::npos) << outcome.out;
+  EXPECT_FALSE(fs::exists(directory_ / "fuzz"));
+  EXPECT_EQ(run(check + " --cases kept").status, 1);
+  EXPECT_TRUE(fs::exists(directory_ / "kept/scan_hillis_steele_published"));
 }
 
 TEST_F(Cli, BadCampaignsAreOneLineAndStatus2) {
