@@ -119,7 +119,11 @@ void FlowGraph::find_blocks() {
       block.edges.push_back({next, ptx::kNone, false});
       continue;
     }
-    if (last.opcode == Opcode::brx_) throw NotFollowed(last.location, "a jump by a table");
+    if (last.opcode == Opcode::brx_) {
+      --block.end;
+      add_table(block, last, next);
+      continue;
+    }
     std::uint32_t target = kEnd;
     if (last.opcode == Opcode::bra_) {
       const std::uint32_t position = kernel_.labels[last.operands[0].index].position;
@@ -129,6 +133,20 @@ void FlowGraph::find_blocks() {
     block.edges.push_back({target, last.guard, last.guard_negated});
     if (last.guard != ptx::kNone) block.edges.push_back({next, last.guard, !last.guard_negated});
   }
+}
+
+// A number beyond the table is undefined, so the table has all of them.
+void FlowGraph::add_table(BasicBlock& block, const ptx::Instruction& jump, std::uint32_t next) {
+  const ptx::BranchTargets& table = kernel_.branch_targets.at(jump.operands[1].index);
+  for (std::uint32_t i = 0; i < table.labels.size(); ++i) {
+    const std::uint32_t position = kernel_.labels[table.labels[i]].position;
+    block.edges.push_back({.to = position < kernel_.body.size() ? block_of(position) : kEnd,
+                           .guard = jump.guard,
+                           .negated = jump.guard_negated,
+                           .selector = jump.operands[0].index,
+                           .number = i});
+  }
+  if (jump.guard != ptx::kNone) block.edges.push_back({next, jump.guard, !jump.guard_negated});
 }
 
 std::uint32_t FlowGraph::block_of(std::uint32_t instruction) const {
@@ -176,7 +194,7 @@ void FlowGraph::find_loops() {
       waiting.insert(waiting.end(), before[block].begin(), before[block].end());
     }
     loop_at_[header] = static_cast<std::uint32_t>(loops_.size());
-    loops_.push_back({header, {in.begin(), in.end()}, ptx::kNone, 0, false, {}});
+    loops_.push_back({header, {in.begin(), in.end()}, ptx::kNone, 0, false, false, {}});
   }
   in_loop_.assign(loops_.size(), std::vector<bool>(blocks_.size()));
   for (std::uint32_t i = 0; i < loops_.size(); ++i) {
@@ -191,6 +209,7 @@ void FlowGraph::find_loops() {
       }
     }
     loops_[i].written.assign(written.begin(), written.end());
+    loops_[i].always_has_barrier = loops_[i].has_barrier && !has_free_iteration(i);
   }
   // The innermost loop has the fewest blocks.
   for (std::uint32_t i = 0; i < loops_.size(); ++i) {
@@ -206,6 +225,26 @@ void FlowGraph::find_loops() {
       if (own == ptx::kNone || loops_[i].blocks.size() < loops_[own].blocks.size()) own = i;
     }
   }
+}
+
+bool FlowGraph::has_free_iteration(std::uint32_t loop) const {
+  const std::uint32_t header = loops_[loop].header;
+  std::vector<bool> seen(blocks_.size());
+  std::vector<std::uint32_t> waiting{header};
+  while (!waiting.empty()) {
+    const BasicBlock& block = blocks_[waiting.back()];
+    seen[waiting.back()] = true;
+    waiting.pop_back();
+    bool waits = false;
+    for (std::uint32_t at = block.begin; at < block.end; ++at)
+      waits |= is_barrier(kernel_.body[at]);
+    if (waits) continue;
+    for (const Edge& edge : block.edges) {
+      if (edge.to == header) return true;
+      if (is_in(edge.to, loop) && !seen[edge.to]) waiting.push_back(edge.to);
+    }
+  }
+  return false;
 }
 
 bool FlowGraph::is_in(std::uint32_t block, std::uint32_t loop) const {
@@ -235,6 +274,7 @@ void FlowGraph::find_needed() {
           }
         }
         if (edge.guard != ptx::kNone) needed[edge.guard] = true;
+        if (edge.selector != ptx::kNone) needed[edge.selector] = true;
       }
       for (std::uint32_t at = blocks_[i].end; at-- > blocks_[i].begin;) {
         const ptx::Instruction& instruction = kernel_.body[at];

@@ -29,6 +29,8 @@ struct Edge {
   std::uint32_t to = kEnd;
   std::uint32_t guard = ptx::kNone;  // predicate register; none: always
   bool negated = false;
+  // Of a jump by a table: the register that has to be this number.
+  std::uint32_t selector = ptx::kNone, number = 0;
 };
 
 // Instructions [begin, end); a branch that ends it is its edges.
@@ -45,6 +47,7 @@ struct Loop {
   std::uint32_t parent = ptx::kNone;
   std::uint32_t depth = 0;
   bool has_barrier = false;
+  bool always_has_barrier = false;     // in each iteration
   std::vector<std::uint32_t> written;  // registers
 };
 
@@ -56,7 +59,7 @@ enum class Together : std::uint8_t {
 
 class FlowGraph {
  public:
-  // Throws NotFollowed for jump tables, and for a cycle with several entries.
+  // Throws NotFollowed for a cycle with several entries.
   explicit FlowGraph(const ptx::Function& kernel, Together together = Together::block);
 
   [[nodiscard]] const std::vector<BasicBlock>& blocks() const { return blocks_; }
@@ -76,9 +79,12 @@ class FlowGraph {
 
  private:
   void find_blocks();
+  void add_table(BasicBlock& block, const ptx::Instruction& jump, std::uint32_t next);
   void find_places();
   void find_loops();
   void find_needed();
+  // Whether an iteration may meet no barrier, as far as the branches say.
+  [[nodiscard]] bool has_free_iteration(std::uint32_t loop) const;
 
   const ptx::Function& kernel_;
   Together together_;

@@ -27,6 +27,7 @@ class Inliner {
       : module_(module), kernel_(kernel), result_(kernel) {}
 
   ptx::Function all() {
+    find_addresses();
     result_.body.clear();
     result_.labels.clear();
     Frame frame{.function = &kernel_};
@@ -49,18 +50,16 @@ class Inliner {
   static bool is_possible(const ptx::Function& callee) {
     return callee.has_body && callee.unsupported.empty() && callee.branch_targets.empty() &&
            std::ranges::all_of(callee.locals, [](const ptx::Variable& one) {
-             return one.space == ptx::Space::param || one.space == ptx::Space::local;
+             return one.space == ptx::Space::param || one.space == ptx::Space::local ||
+                    one.space == ptx::Space::shared;
            });
   }
 
-  // The function that an instruction calls, if its body can stand here.
-  const ptx::Function* callee_of(const Frame& frame, const Instruction& call) const {
-    if (call.operands.size() < 3 || call.guard != ptx::kNone) return nullptr;
-    if (call.operands[1].kind != Operand::Kind::function) return nullptr;
-    const ptx::Function* const callee = module_.find_function(call.operands[1].name);
+  // Whether the body of a function can stand for a call of it.
+  bool can_stand(const Frame& frame, const Instruction& call, const ptx::Function* callee) const {
     if (callee == nullptr || !is_possible(*callee) || frame.callers.size() >= kDepthMax ||
         result_.body.size() + callee->body.size() > kInstructionsMax) {
-      return nullptr;
+      return false;
     }
     const bool is_recursive =
         callee == frame.function || std::ranges::find(frame.callers, callee) != frame.callers.end();
@@ -72,7 +71,49 @@ class Inliner {
     const bool fits = are_variables(call.operands[0]) && are_variables(call.operands[2]) &&
                       call.operands[2].parts.size() == callee->parameters.size() &&
                       call.operands[0].parts.size() == callee->results.size();
-    return is_recursive || !fits ? nullptr : callee;
+    return !is_recursive && fits;
+  }
+
+  // The functions that a call through a pointer may mean.
+  std::vector<const ptx::Function*> meant_by(const Frame& frame, const Instruction& call) const {
+    if (call.operands.size() < 4) return {};
+    const auto shape =
+        std::ranges::find(frame.function->prototypes, call.operands[3].name, &ptx::Prototype::name);
+    if (shape == frame.function->prototypes.end()) return {};
+    const auto same_bytes = [](const ptx::Variable& a, const ptx::Variable& b) {
+      return a.bytes == b.bytes;
+    };
+    std::vector<const ptx::Function*> meant;
+    for (const ptx::Function& one : module_.functions) {
+      const bool is_meant = shape->targets.empty() ? addresses_.contains(one.name)
+                                                   : std::ranges::find(shape->targets, one.name) !=
+                                                         shape->targets.end();
+      if (is_meant && !one.is_entry &&
+          std::ranges::equal(one.parameters, shape->parameters, same_bytes) &&
+          std::ranges::equal(one.results, shape->results, same_bytes)) {
+        meant.push_back(&one);
+      }
+    }
+    return meant;
+  }
+
+  // Functions whose address is taken, and a number for each.
+  void find_addresses() {
+    const auto add = [&](const std::string& name) {
+      if (module_.find_function(name) == nullptr) return;
+      addresses_.try_emplace(name, 16 * (addresses_.size() + 1));
+    };
+    for (const ptx::Variable& variable : module_.variables) {
+      for (const ptx::Variable::Relocation& one : variable.relocations) add(one.symbol);
+    }
+    for (const ptx::Function& function : module_.functions) {
+      for (const Instruction& one : function.body) {
+        if (one.opcode == Opcode::call_) continue;
+        for (const Operand& operand : one.operands) {
+          if (operand.kind == Operand::Kind::function) add(operand.name);
+        }
+      }
+    }
   }
 
   void expand(const Frame& frame) {
@@ -96,8 +137,82 @@ class Inliner {
 
   bool add_call(const Frame& frame, const Instruction& call) {
     if (call.operands.size() > 1 && call.operands[1].name == "vprintf") return true;
-    const ptx::Function* const callee = callee_of(frame, call);
-    if (callee == nullptr) return false;
+    if (call.operands.size() < 3 || call.guard != ptx::kNone) return false;
+    if (call.operands[1].kind == Operand::Kind::reg) return add_choice(frame, call);
+    if (call.operands[1].kind != Operand::Kind::function) return false;
+    const ptx::Function* const callee = module_.find_function(call.operands[1].name);
+    if (!can_stand(frame, call, callee)) return false;
+    add_body(frame, call, callee);
+    return true;
+  }
+
+  // if (pointer == first) first(); else if ... else last();
+  bool add_choice(const Frame& frame, const Instruction& call) {
+    const std::vector<const ptx::Function*> meant = meant_by(frame, call);
+    const bool can_all = std::ranges::all_of(
+        meant, [&](const ptx::Function* one) { return can_stand(frame, call, one); });
+    if (meant.empty() || !can_all) return false;
+    const std::uint32_t end = new_label();
+    for (const ptx::Function* const callee : meant) {
+      std::uint32_t next = ptx::kNone;
+      if (callee != meant.back()) {
+        next = new_label();
+        add_comparison(frame, call, addresses_.at(callee->name), next);
+      }
+      add_body(frame, call, callee);
+      if (next == ptx::kNone) continue;
+      add_branch(call, end, ptx::kNone);
+      place(next);
+    }
+    place(end);
+    return true;
+  }
+
+  // Leads to `next` if the pointer of a call is another one.
+  void add_comparison(const Frame& frame, const Instruction& call, std::uint64_t address,
+                      std::uint32_t next) {
+    Operand predicate, pointer = call.operands[1], number;
+    predicate.kind = Operand::Kind::reg;
+    predicate.index = static_cast<std::uint32_t>(result_.registers.size());
+    result_.registers.push_back({"", ptx::Type::pred});
+    rename(frame, pointer);
+    number.kind = Operand::Kind::immediate;
+    number.bits = address;
+    Instruction compare;
+    compare.opcode = Opcode::setp_;
+    compare.text = "setp";
+    compare.location = call.location;
+    compare.modifiers.type = ptx::Type::u64;
+    compare.modifiers.compare = ptx::Compare::eq;
+    compare.operands = {predicate, pointer, number};
+    result_.body.push_back(std::move(compare));
+    add_branch(call, next, predicate.index);
+  }
+
+  // guard: the branch is taken if it is false; none: always.
+  void add_branch(const Instruction& call, std::uint32_t label, std::uint32_t guard) {
+    Operand target;
+    target.kind = Operand::Kind::label;
+    target.index = label;
+    Instruction branch;
+    branch.opcode = Opcode::bra_;
+    branch.text = "bra";
+    branch.location = call.location;
+    branch.guard = guard;
+    branch.guard_negated = guard != ptx::kNone;
+    branch.operands = {target};
+    result_.body.push_back(std::move(branch));
+  }
+
+  std::uint32_t new_label() {
+    result_.labels.push_back({"", ptx::kNone});
+    return static_cast<std::uint32_t>(result_.labels.size() - 1);
+  }
+  void place(std::uint32_t label) {
+    result_.labels[label].position = static_cast<std::uint32_t>(result_.body.size());
+  }
+
+  void add_body(const Frame& frame, const Instruction& call, const ptx::Function* callee) {
     Frame inner{.function = callee,
                 .number = ++frames_,
                 .registers = static_cast<std::uint32_t>(result_.registers.size()),
@@ -113,17 +228,23 @@ class Inliner {
     result_.registers.insert(result_.registers.end(), callee->registers.begin(),
                              callee->registers.end());
     result_.locals.insert(result_.locals.end(), callee->locals.begin(), callee->locals.end());
-    inner.end_label = static_cast<std::uint32_t>(result_.labels.size());
-    result_.labels.push_back({"", ptx::kNone});
+    inner.end_label = new_label();
     inner.labels = static_cast<std::uint32_t>(result_.labels.size());
     expand(inner);
-    result_.labels[inner.end_label].position = static_cast<std::uint32_t>(result_.body.size());
-    return true;
+    place(inner.end_label);
   }
 
   void add(const Frame& frame, Instruction one) {
     if (one.guard != ptx::kNone) one.guard += frame.registers;
-    for (Operand& operand : one.operands) rename(frame, operand);
+    for (Operand& operand : one.operands) {
+      rename(frame, operand);
+      const auto address = operand.kind == Operand::Kind::function && one.opcode != Opcode::call_
+                               ? addresses_.find(operand.name)
+                               : addresses_.end();
+      if (address == addresses_.end()) continue;
+      operand.kind = Operand::Kind::immediate;
+      operand.bits = address->second;
+    }
     if (one.opcode == Opcode::ret_ && frame.end_label != ptx::kNone) {
       one.opcode = Opcode::bra_;
       Operand label;
@@ -153,9 +274,17 @@ class Inliner {
            std::ranges::any_of(operand.parts, is_parameter);
   }
 
-  // Local variables of an inlined function stand behind those of the kernel.
-  static void rename_local(const Frame& frame, Operand& operand) {
-    if (operand.variable.scope == Scope::local) operand.variable.index += frame.locals;
+  // Local variables of an inlined function stand behind those of the kernel.  Shared ones are the
+  // same in each call.
+  void rename_local(const Frame& frame, Operand& operand) {
+    if (operand.variable.scope == Scope::local) {
+      const std::uint32_t own = operand.variable.index;
+      operand.variable.index += frame.locals;
+      if (frame.function->locals[own].space == ptx::Space::shared) {
+        operand.variable.index =
+            shared_.try_emplace({frame.function, own}, operand.variable.index).first->second;
+      }
+    }
     for (Operand& part : operand.parts) rename_local(frame, part);
   }
 
@@ -213,6 +342,8 @@ class Inliner {
   const ptx::Function& kernel_;
   ptx::Function result_;
   std::size_t frames_ = 0;
+  std::map<std::string, std::uint64_t> addresses_;  // of functions, where they are taken
+  std::map<std::pair<const ptx::Function*, std::uint32_t>, std::uint32_t> shared_;  // variables
   std::map<std::tuple<Holder, std::int64_t, std::uint32_t>, std::uint32_t> slots_;
 };
 

@@ -6,8 +6,9 @@
 namespace warpcheck::vgpu::symbolic {
 
 // Returns the kernel with the bodies of what it calls, and what these call.  Arguments and results
-// become registers.  Calls of unknown functions and through pointers, recursion and functions with
-// shared variables of their own stay as they are; printf() is left out.
+// become registers.  A call through a pointer becomes a choice between the functions of its shape
+// whose address is taken.  Calls of unknown functions and recursion stay as they are; printf() is
+// left out.
 [[nodiscard]] ptx::Function with_calls_inlined(const ptx::Module& module,
                                                const ptx::Function& kernel);
 

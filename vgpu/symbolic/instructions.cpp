@@ -454,6 +454,24 @@ Value Instructions::load_parameter(Step& step, const Operand& address) {
   return value;
 }
 
+// What an atomic operation adds to its counter, if that is a positive number.
+std::optional<Integer> Instructions::step_of(Step& step) {
+  const ptx::Instruction& text = step.instruction;
+  const std::size_t operand = text.opcode == Opcode::atom_ ? 2 : 1;
+  if (!holds_integers(text.modifiers.type) || text.operands.size() != operand + 1) {
+    return std::nullopt;
+  }
+  const Value added = read(step, operand);
+  const auto number = added.is_integer() ? number_in(*added.term) : std::nullopt;
+  if (!number) return std::nullopt;
+  const Integer most = power_of_two(bits_of(text.modifiers.type)) - 1;
+  if (text.modifiers.atom_op == ptx::AtomOp::inc) {  // modulo the number and 1
+    return (*number & most) == most ? std::optional<Integer>(1) : std::nullopt;
+  }
+  const bool counts = text.modifiers.atom_op == ptx::AtomOp::add && *number > 0;
+  return counts ? number : std::nullopt;
+}
+
 void Instructions::memory(Step& step) {
   const ptx::Instruction& text = step.instruction;
   const ptx::Modifiers& modifiers = text.modifiers;
@@ -494,17 +512,28 @@ void Instructions::memory(Step& step) {
   const z3::expr offset =
       in_range(*base.term + symbols_.number(address.offset), 64, true, step.state.path).simplify();
   if (step.events != nullptr) {
-    Access access{step.number,     launch_.objects()[base.object].space,
-                  base.object,     offset,
-                  bytes,           bytes,
-                  !is_load,        !is_load && !is_store,
-                  step.state.path, {}};
+    Access access{.instruction = step.number,
+                  .space = launch_.objects()[base.object].space,
+                  .object = base.object,
+                  .offset = offset,
+                  .bytes = bytes,
+                  .alignment = bytes,
+                  .writes = !is_load,
+                  .is_atomic = !is_load && !is_store,
+                  .is_strong = modifiers.order != ptx::Order::weak,
+                  .is_of_block = modifiers.scope == ptx::Scope::cta,
+                  .path = step.state.path};
     const Value stored = is_store ? read(step, 1) : Value{};
     if (stored.is_integer() && modifiers.vector == 1) access.stored = stored.term;
+    if (access.is_atomic) access.step = step_of(step);
     step.events->accesses.push_back(std::move(access));
   }
   if ((is_load || has_result) && text.operands[0].kind != Operand::Kind::vector) {
-    write(step, text.operands[0], unknown_value(step, modifiers.type));
+    const Value result = unknown_value(step, modifiers.type);
+    if (step.events != nullptr && has_result && result.is_integer()) {
+      step.events->accesses.back().before = result.term;
+    }
+    write(step, text.operands[0], result);
   }
 }
 

@@ -58,6 +58,7 @@ class Instructions {
   z3::expr compared(Step& step, const Value& a, const Value& b);
   Value load_parameter(Step& step, const ptx::Operand& address);
   void memory(Step& step);
+  std::optional<Integer> step_of(Step& step);
   void warp_operation(Step& step);
 
   Value read(Step& step, std::size_t operand);

@@ -76,9 +76,9 @@ ThreadState Walk::at_header(const Summary& summary) const {
 }
 
 Walk::Region Walk::run_body(const Summary& summary, WalkResult* result) {
-  Region body{summary.loop, false, summary.prefix, result};
+  Region body{summary.loop, summary.is_interval, summary.prefix, result};
   const std::uint32_t header = graph_.loops()[summary.loop].header;
-  wait_at(body, {header, graph_.blocks()[header].begin, {}, at_header(summary)});
+  wait_at(body, {header, graph_.blocks()[header].begin, summary.iterations, at_header(summary)});
   run(body);
   return body;
 }
@@ -383,8 +383,9 @@ bool Walk::drop_wrong(Summary& summary, const ThreadState& after) {
   return summary.invariants.size() != all.size();
 }
 
-void Walk::share_between_threads(Summary& summary, const ThreadState& after, Region& body) {
-  const bool has_barrier = graph_.loops()[summary.loop].has_barrier;
+void Walk::share_between_threads(Summary& summary, const ThreadState& after, Region& body,
+                                 const std::vector<Path>& to_barriers) {
+  const Loop& loop = graph_.loops()[summary.loop];
   std::set<std::size_t> shared{symbols_.index_of(summary.count)};
   for (const Changing& one : summary.changing) shared.insert(symbols_.index_of(one.symbol));
   const auto is_shared = [&](const z3::expr& term) {
@@ -403,12 +404,15 @@ void Walk::share_between_threads(Summary& summary, const ThreadState& after, Reg
     }
     // With a barrier in each iteration all threads are in the same one.
     for (const auto& [block, state] : body.exits) {
-      if (has_barrier) break;
+      if (loop.always_has_barrier) break;
       if (!is_shared(conjunction(symbols_.context(), state.path, begin))) shared.clear();
+    }
+    for (const Path& path : to_barriers) {
+      if (!is_shared(conjunction(symbols_.context(), path, begin))) shared.clear();
     }
     changes = shared.size() != before;
   }
-  if (has_barrier) {
+  if (loop.has_barrier) {
     for (const std::size_t index : shared) symbols_.at(index).level = Level::block;
     return;
   }
@@ -430,16 +434,19 @@ void Walk::share_between_threads(Summary& summary, const ThreadState& after, Reg
 }
 
 std::vector<std::pair<std::uint32_t, ThreadState>> Walk::summarise(std::uint32_t loop,
-                                                                   const ThreadState& initial,
+                                                                   const Item& from,
                                                                    const Region& outer,
                                                                    const std::string& prefix) {
   Summary summary{loop, fmt::format("{}L{}:", prefix, graph_.loops()[loop].header),
-                  symbols_.number(0), 0, initial};
+                  symbols_.number(0), 0, from.state};
+  summary.is_interval = outer.is_interval;
+  summary.iterations = from.iterations;
   // A second run of the loop finds symbols of the first one: they are told apart by number.
   summary.prefix += symbols_.fresh_name("");
   summary.prefix += ":";
   summary.symbols_before = symbols_.count();
   summary.count = symbols_.symbol(summary.prefix + "iterations", Level::thread, 0, kIterationsMax);
+  symbols_.of(summary.count).counts_iterations = true;
   find_changing(summary);
   std::optional<ThreadState> after = met(run_body(summary, nullptr).again);
   while (after && lose_mixed(summary, *after)) after = met(run_body(summary, nullptr).again);
@@ -458,9 +465,17 @@ std::vector<std::pair<std::uint32_t, ThreadState>> Walk::summarise(std::uint32_t
       changes = after && drop_wrong(summary, *after);
     }
   }
+  const std::size_t arrivals = outer.result == nullptr ? 0 : outer.result->arrivals.size();
   Region body = run_body(summary, outer.result);
   after = met(body.again);
-  if (after) share_between_threads(summary, *after, body);
+  // If an iteration may pass by the barriers, each thread must decide alike.
+  std::vector<Path> to_barriers;
+  if (outer.result != nullptr && !graph_.loops()[loop].always_has_barrier) {
+    for (std::size_t i = arrivals; i < outer.result->arrivals.size(); ++i) {
+      to_barriers.push_back(outer.result->arrivals[i].state.path);
+    }
+  }
+  if (after) share_between_threads(summary, *after, body, to_barriers);
   return std::move(body.exits);
 }
 

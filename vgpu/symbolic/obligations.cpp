@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace warpcheck::vgpu::symbolic {
 
@@ -140,10 +141,45 @@ z3::expr Obligations::are_apart(const Other& other, Apart apart, Pairs pairs) {
   if (pairs == Pairs::all || differ.is_false()) return differ;
   const z3::expr own = launch_.linear_thread();
   const z3::expr is_one_warp = own / 32 == of_other(other, own) / 32;
-  return both(differ, pairs == Pairs::of_one_warp ? is_one_warp : opposite(is_one_warp));
+  return both(differ, pairs == Pairs::of_different_warps ? opposite(is_one_warp) : is_one_warp);
 }
 
-void Obligations::check_race(const Access& a, const Access& b, const Other& other,
+// A plain store to a counter is ordered with its operations, or races with them; so it is reset
+// before all threads' operations by one instruction, or after them.
+void Obligations::note_counters(const std::vector<Access>& accesses, const FlowGraph& graph) {
+  for (const Access& one : accesses) {
+    const bool counts = std::ranges::all_of(accesses, [&](const Access& other) {
+      return other.object != one.object || !other.is_atomic || other.step == one.step;
+    });
+    const bool is_once = graph.blocks()[graph.block_of(one.instruction)].loop == ptx::kNone;
+    if (one.step && one.before && counts && is_once) counting_.push_back(one);
+  }
+}
+
+void Obligations::add_counters(Path& path, const Other& other, Apart apart) {
+  std::set<std::uint32_t> used;
+  for (const z3::expr& condition : path) {
+    const std::vector<std::uint32_t>& in = symbols_.in(condition);
+    used.insert(in.begin(), in.end());
+  }
+  z3::expr threads = symbols_.number(1);
+  for (std::size_t i = 0; i < 3; ++i) threads = threads * launch_.block()[i] * launch_.grid()[i];
+  for (const Access& one : counting_) {
+    if (one.space != ptx::Space::global && apart == Apart::blocks) continue;
+    const z3::expr of_b = of_other(other, *one.before);
+    if (!used.contains(static_cast<std::uint32_t>(symbols_.index_of(*one.before))) ||
+        !used.contains(static_cast<std::uint32_t>(symbols_.index_of(of_b)))) {
+      continue;
+    }
+    // It does not wrap around to a number that it gave before.
+    const z3::expr most = symbols_.number(power_of_two(8 * one.bytes) / *one.step);
+    path.push_back(
+        z3::implies(one.offset == of_other(other, one.offset) && (threads <= most).simplify(),
+                    *one.before != of_b));
+  }
+}
+
+void Obligations::check_race(const Access& a, const Access& b, const Other& other, Apart apart,
                              const Path& given) {
   Path path = given;
   path.insert(path.end(), a.path.begin(), a.path.end());
@@ -160,31 +196,51 @@ void Obligations::check_race(const Access& a, const Access& b, const Other& othe
       symbols_.data_in(*b.stored) == nullptr) {
     path.push_back(*a.stored != of_other(other, *b.stored));
   }
+  if (!counting_.empty()) add_counters(path, other, apart);
   require(path, symbols_.context().bool_val(false), "data-race", {a.instruction, b.instruction},
           &other);
 }
 
-void Obligations::check_races(const std::vector<Access>& a, const std::vector<Access>& b,
-                              Apart apart, const Path& given_of_b, Pairs pairs) {
+void Obligations::check_races(const std::vector<Access>& accesses, Apart apart, Pairs pairs) {
   const Other other = other_thread(apart, false);
   const z3::expr differ = are_apart(other, apart, pairs);
   if (differ.is_false()) return;
-  Path given = of_other(other, given_of_b);
-  given.push_back(differ);
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const Access& a = accesses[i];
     // The two threads may change places.
-    for (std::size_t j = &a == &b ? i : 0; j < b.size(); ++j) {
-      const bool conflict = a[i].object == b[j].object && (a[i].writes || b[j].writes) &&
-                            !(a[i].is_atomic && b[j].is_atomic);
-      const bool is_common = a[i].space == ptx::Space::global ||
-                             (a[i].space == ptx::Space::shared && apart == Apart::threads);
-      if (conflict && is_common && !is_suspected()) check_race(a[i], b[j], other, given);
+    for (std::size_t j = i; j < accesses.size(); ++j) {
+      const Access& b = accesses[j];
+      // Morally strong operations do not race (PTX ISA 8.7).
+      const bool is_scope_enough = apart == Apart::threads || !(a.is_of_block || b.is_of_block);
+      const bool are_strong = a.is_strong && b.is_strong && a.bytes == b.bytes && is_scope_enough;
+      const bool conflict = a.object == b.object && (a.writes || b.writes) && !are_strong;
+      const bool is_common = a.space == ptx::Space::global ||
+                             (a.space == ptx::Space::shared && apart == Apart::threads);
+      if (!conflict || !is_common || is_suspected()) continue;
+      Path given{differ};
+      if (pairs == Pairs::of_one_lockstep_warp && are_ordered_in_lockstep(a, b, other, given)) {
+        continue;
+      }
+      check_race(a, b, other, apart, given);
     }
   }
 }
 
-void Obligations::check_interval(const WalkResult& interval, const std::vector<Access>& all,
-                                 Pairs pairs) {
+// Lanes execute an instruction at once, in the same iteration.
+bool Obligations::are_ordered_in_lockstep(const Access& a, const Access& b, const Other& other,
+                                          Path& given) {
+  if (!lockstep_->orders(a.instruction, b.instruction)) return false;
+  if (a.instruction != b.instruction) return true;
+  for (const z3::expr& condition : a.path) {
+    for (const std::uint32_t index : symbols_.in(condition)) {
+      const Symbol& symbol = symbols_.at(index);
+      if (symbol.counts_iterations) given.push_back(symbol.term == of_other(other, symbol.term));
+    }
+  }
+  return false;
+}
+
+void Obligations::check_interval(const WalkResult& interval, Pairs pairs) {
   const Other other = other_thread(Apart::threads, false);
   const z3::expr differ = are_apart(other, Apart::threads, pairs);
   if (differ.is_false()) return;
@@ -203,22 +259,9 @@ void Obligations::check_interval(const WalkResult& interval, const std::vector<A
               "barrier-divergence", {a.barrier, b.barrier}, &other);
     }
   }
-  check_races(interval.events.accesses, interval.events.accesses, Apart::threads, {}, pairs);
-  // A thread that ends is not ordered by a barrier that others meet later.
-  for (const ThreadState& end : interval.ends) {
-    const bool leaves_others = std::ranges::any_of(interval.arrivals, [&](const Arrival& a) {
-      return questions_.follows(together(a.state.path, end.path),
-                                symbols_.context().bool_val(false)) != Reply::holds;
-    });
-    if (!leaves_others) continue;
-    Path given;
-    for (const z3::expr& condition : end.path) {
-      const bool is_of_launch = std::ranges::all_of(
-          symbols_.in(condition), [&](std::uint32_t index) { return index < base_symbols_; });
-      if (is_of_launch) given.push_back(condition);
-    }
-    check_races(all, interval.events.accesses, Apart::threads, given, pairs);
-  }
+  // A barrier waits for threads that have not ended, so what a thread did before its end is ordered
+  // before what others do behind any later barrier.
+  check_races(interval.events.accesses, Apart::threads, pairs);
 }
 
 void Obligations::check_assertions(const std::vector<FailedAssertion>& failed) {
@@ -228,7 +271,7 @@ void Obligations::check_assertions(const std::vector<FailedAssertion>& failed) {
 }
 
 void Obligations::check_blocks(const std::vector<Access>& accesses) {
-  check_races(accesses, accesses, Apart::blocks, {});
+  check_races(accesses, Apart::blocks, Pairs::all);
 }
 
 void Obligations::check_warp_steps(const std::vector<WarpStep>& steps) {

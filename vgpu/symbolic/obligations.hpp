@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vgpu/symbolic/launch_symbols.hpp"
+#include "vgpu/symbolic/lockstep_order.hpp"
 #include "vgpu/symbolic/prove_kernel.hpp"
 #include "vgpu/symbolic/questions.hpp"
 #include "vgpu/symbolic/walk.hpp"
@@ -25,16 +26,20 @@ class Obligations {
 
   // Each access is inside its array, and aligned.
   void check_accesses(const std::vector<Access>& accesses);
+  // Finds counters: numbers that atomic operations only increase, by the same step, at most once
+  // for each thread and instruction.  Two threads are given different numbers by one.
+  void note_counters(const std::vector<Access>& accesses, const FlowGraph& graph);
   // Lanes of a warp execute its operations together.
   void check_warp_steps(const std::vector<WarpStep>& steps);
   // No assertion is false.
   void check_assertions(const std::vector<FailedAssertion>& failed);
   // Which two threads of a block are compared.
-  enum class Pairs : std::uint8_t { all, of_different_warps, of_one_warp };
+  enum class Pairs : std::uint8_t { all, of_different_warps, of_one_warp, of_one_lockstep_warp };
   // Two threads of a block that were at the same barrier meet at the same next one, and do not race
-  // until then.  `all`: the accesses of the whole kernel.
-  void check_interval(const WalkResult& interval, const std::vector<Access>& all,
-                      Pairs pairs = Pairs::all);
+  // until then.
+  void check_interval(const WalkResult& interval, Pairs pairs = Pairs::all);
+  // For the pairs of one warp in lockstep.
+  void set_lockstep(const LockstepOrder* lockstep) { lockstep_ = lockstep; }
   // Threads of different blocks do not race.
   void check_blocks(const std::vector<Access>& accesses);
 
@@ -55,9 +60,14 @@ class Obligations {
   [[nodiscard]] z3::expr of_other(const Other& other, const z3::expr& term) const;
   [[nodiscard]] Path of_other(const Other& other, const Path& path) const;
   [[nodiscard]] z3::expr are_apart(const Other& other, Apart apart, Pairs pairs = Pairs::all);
-  void check_races(const std::vector<Access>& a, const std::vector<Access>& b, Apart apart,
-                   const Path& given_of_b, Pairs pairs = Pairs::all);
-  void check_race(const Access& a, const Access& b, const Other& other, const Path& given);
+  void check_races(const std::vector<Access>& accesses, Apart apart, Pairs pairs);
+  // Whether lanes in lockstep do not race there; else what is true if they do.
+  [[nodiscard]] bool are_ordered_in_lockstep(const Access& a, const Access& b, const Other& other,
+                                             Path& given);
+  // That the numbers which two threads got from one counter differ.
+  void add_counters(Path& path, const Other& other, Apart apart);
+  void check_race(const Access& a, const Access& b, const Other& other, Apart apart,
+                  const Path& given);
   // `given` must not be possible together with the opposite of `goal`.
   void require(const Path& given, const z3::expr& goal, const std::string& kind,
                std::vector<std::uint32_t> instructions, const Other* other);
@@ -71,6 +81,8 @@ class Obligations {
   const ptx::Function& kernel_;
   std::size_t base_symbols_;                  // those of the launch and its threads
   std::map<std::uint32_t, bool> is_aligned_;  // by instruction
+  const LockstepOrder* lockstep_ = nullptr;
+  std::vector<Access> counting_;  // operations of counters
   std::optional<KernelProof> failure_;
 };
 

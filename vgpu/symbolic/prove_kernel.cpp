@@ -16,27 +16,36 @@ using Pairs = Obligations::Pairs;
 
 // Throws NotFollowed.
 void check_intervals(Walk& walk, const WalkResult& whole, Pairs pairs, Obligations& obligations) {
-  obligations.check_interval(walk.first_interval(), whole.events.accesses, pairs);
+  obligations.check_interval(walk.first_interval(), pairs);
   for (std::size_t i = 0; i < whole.arrivals.size() && !obligations.is_suspected(); ++i) {
     const WalkResult interval = walk.interval_after(whole.arrivals[i], fmt::format("after {}", i));
-    obligations.check_interval(interval, whole.events.accesses, pairs);
+    obligations.check_interval(interval, pairs);
   }
 }
 
 // Throws NotFollowed.
-void check_kernel(const ptx::Function& kernel, Symbols& symbols, Questions& questions,
-                  Instructions& instructions, Obligations& obligations) {
+void check_kernel(const ptx::Function& kernel, bool has_lockstep_warps, Symbols& symbols,
+                  Questions& questions, Instructions& instructions, Obligations& obligations) {
   const FlowGraph graph(kernel);
   Walk walk(symbols, questions, instructions, graph, kernel);
   const WalkResult whole = walk.whole_kernel();
   obligations.check_accesses(whole.events.accesses);
+  obligations.note_counters(whole.events.accesses, graph);
   obligations.check_warp_steps(whole.events.warp_steps);
   obligations.check_assertions(whole.events.failed_assertions);
   // Barriers of a warp order its own threads alone, so these are looked at by themselves.
   const bool has_warp_barriers = std::ranges::any_of(kernel.body, is_warp_barrier);
-  check_intervals(walk, whole, has_warp_barriers ? Pairs::of_different_warps : Pairs::all,
+  check_intervals(walk, whole,
+                  has_warp_barriers || has_lockstep_warps ? Pairs::of_different_warps : Pairs::all,
                   obligations);
-  if (has_warp_barriers && !obligations.is_suspected()) {
+  if (has_lockstep_warps) {
+    const LockstepOrder lockstep(graph);
+    obligations.set_lockstep(&lockstep);
+    if (!obligations.is_suspected()) {
+      check_intervals(walk, whole, Pairs::of_one_lockstep_warp, obligations);
+    }
+    obligations.set_lockstep(nullptr);
+  } else if (has_warp_barriers && !obligations.is_suspected()) {
     const FlowGraph of_warps(kernel, Together::warp);
     Walk walk_of_warps(symbols, questions, instructions, of_warps, kernel, "warps:");
     const WalkResult all = walk_of_warps.whole_kernel();
@@ -62,7 +71,7 @@ KernelProof prove_kernel(const ptx::Module& module, std::string_view kernel,
   try {
     if (!whole.unsupported.empty()) throw NotFollowed({}, whole.unsupported);
     Instructions instructions(symbols, questions, launch, whole);
-    check_kernel(whole, symbols, questions, instructions, obligations);
+    check_kernel(whole, contract.has_lockstep_warps, symbols, questions, instructions, obligations);
     if (obligations.failure()) {
       proof = *obligations.failure();
     } else {

@@ -65,6 +65,7 @@ struct KernelContract {
   std::vector<ParameterContract> parameters;
   LaunchContract launch;
   std::vector<Condition> conditions;
+  bool has_lockstep_warps = false;  // else lanes of a warp are independent
 };
 
 // Calls visit for each parameter, or for each part of one of which something is known.

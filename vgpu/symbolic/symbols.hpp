@@ -30,6 +30,7 @@ struct Symbol {
   // Not none: the value was read from memory, by this instruction.
   ptx::SourceLocation data{};
   bool is_data = false;
+  bool counts_iterations = false;  // of a loop, those that are finished
   // One of these values alone; empty: all of the range.
   std::vector<Integer> domain{};
   // What is true of it and other symbols.

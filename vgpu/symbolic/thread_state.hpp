@@ -62,8 +62,12 @@ struct Access {
   z3::expr offset;  // from the object's begin, bytes
   std::uint32_t bytes = 0, alignment = 0;
   bool writes = false, is_atomic = false;
+  bool is_strong = false;    // atomic, volatile, or with an order
+  bool is_of_block = false;  // its scope is the block
   Path path;
   std::optional<z3::expr> stored{};  // a single integer that is stored
+  std::optional<Integer> step{};     // of an atomic operation: what it adds, if that is a number
+  std::optional<z3::expr> before{};  // of such a one: the unknown number that it gives
 };
 
 // Where a thread is if an assertion is false.

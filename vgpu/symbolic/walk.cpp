@@ -5,6 +5,21 @@
 #include <utility>
 
 namespace warpcheck::vgpu::symbolic {
+namespace {
+
+// From this iteration of an interval on, a loop around barriers is summarised: what comes back to
+// its header has met none.
+constexpr unsigned kSummarised = 2;
+constexpr Integer kThreadsOfBlockMost = 1'024;
+
+bool is_of_whole_block(const ptx::Instruction& barrier) {
+  const std::size_t results = barrier.modifiers.red ? 1 : 0;  // and the threads' own values
+  return barrier.guard == ptx::kNone && !barrier.modifiers.arrive &&
+         barrier.operands.size() == 1 + 2 * results &&
+         barrier.operands[results].kind == ptx::Operand::Kind::immediate;
+}
+
+}  // namespace
 
 ThreadState Walk::at_begin() const {
   ThreadState state;
@@ -80,20 +95,34 @@ void Walk::run(Region& region) {
     region.waiting.erase(region.waiting.begin());
     const std::uint32_t loop = graph_.loop_at(item.block);
     const bool is_at_header = loop != ptx::kNone && item.first == graph_.blocks()[item.block].begin;
+    const auto iteration = item.iterations.find(loop);
     const bool is_followed =
-        region.is_interval && loop != ptx::kNone && graph_.loops()[loop].has_barrier;
+        region.is_interval && loop != ptx::kNone && graph_.loops()[loop].has_barrier &&
+        (iteration == item.iterations.end() || iteration->second < kSummarised);
     if (!is_at_header || loop == region.loop || is_followed) {
       execute_block(region, std::move(item));
       continue;
     }
     const std::string prefix = prefix_of(region, item);
-    for (auto& [block, state] : summarise(loop, item.state, region, prefix)) {
+    for (auto& [block, state] : summarise(loop, item, region, prefix)) {
       deliver(region, item, block, std::move(state));
     }
   }
 }
 
 z3::expr Walk::condition_of(const Edge& edge, const ThreadState& state, const std::string& name) {
+  if (edge.selector != ptx::kNone) {
+    const Value& selector = state.registers[edge.selector];
+    const z3::expr number = selector.is_integer()
+                                ? instructions_.in_range(*selector.term, 32, false, state.path)
+                                : symbols_.data(name + " table", {}, 0, power_of_two(32) - 1);
+    return both(number == symbols_.number(edge.number), guard_of(edge, state, name));
+  }
+  return guard_of(edge, state, name);
+}
+
+z3::expr Walk::guard_of(const Edge& edge, const ThreadState& state, const std::string& name) {
+  if (edge.guard == ptx::kNone) return symbols_.context().bool_val(true);
   const Value& guard = state.registers[edge.guard];
   const z3::expr condition =
       guard.kind == Value::Kind::predicate ? *guard.term : symbols_.data(name, {}, 0, 1) == 1;
@@ -110,13 +139,11 @@ void Walk::execute_block(Region& region, Item item) {
       instructions_.execute(at, item.state, prefix, events);
       continue;
     }
-    const bool is_plain = instruction.guard == ptx::kNone && !instruction.modifiers.arrive &&
-                          !instruction.modifiers.red && instruction.operands.size() == 1 &&
-                          instruction.operands[0].kind == ptx::Operand::Kind::immediate;
-    if (!is_plain) {
-      throw NotFollowed(instruction.location,
-                        "a barrier with a guard, of a part of the block, or "
-                        "with a result");
+    if (!is_of_whole_block(instruction)) {
+      throw NotFollowed(instruction.location, "a barrier with a guard, or of a part of the block");
+    }
+    if (instruction.modifiers.red) {
+      receive(instruction, fmt::format("{}all {}", prefix, at), item.state);
     }
     arrive(region, item, at);
     if (region.is_interval) return;
@@ -127,7 +154,7 @@ void Walk::execute_block(Region& region, Item item) {
   }
   for (const Edge& edge : block.edges) {
     ThreadState state = item.state;
-    if (edge.guard != ptx::kNone) {
+    if (edge.guard != ptx::kNone || edge.selector != ptx::kNone) {
       const z3::expr taken =
           condition_of(edge, state, fmt::format("{}guard {}", prefix, block.end)).simplify();
       if (taken.is_false()) continue;
@@ -135,6 +162,17 @@ void Walk::execute_block(Region& region, Item item) {
     }
     deliver(region, item, edge.to, std::move(state));
   }
+}
+
+void Walk::receive(const ptx::Instruction& barrier, const std::string& name, ThreadState& state) {
+  const ptx::Operand& target = barrier.operands[0];
+  if (target.kind != ptx::Operand::Kind::reg) return;
+  const bool is_predicate = kernel_.registers[target.index].type == ptx::Type::pred;
+  const z3::expr value =
+      symbols_.data(name, barrier.location, 0, is_predicate ? 1 : kThreadsOfBlockMost);
+  symbols_.of(value).level = Level::block;
+  state.registers[target.index] =
+      is_predicate ? Value::predicate(value == 1) : Value::integer(value);
 }
 
 void Walk::arrive(Region& region, const Item& item, std::uint32_t barrier) {
@@ -155,10 +193,7 @@ void Walk::deliver(Region& region, const Item& from, std::uint32_t to, ThreadSta
       return;
     }
   }
-  if (to == kEnd) {
-    if (region.result != nullptr) region.result->ends.push_back(std::move(state));
-    return;
-  }
+  if (to == kEnd) return;
   Item item{to, graph_.blocks()[to].begin, from.iterations, std::move(state)};
   if (region.is_interval) {
     // Loops that were left, entered, or begun again.
@@ -168,11 +203,7 @@ void Walk::deliver(Region& region, const Item& from, std::uint32_t to, ThreadSta
       unsigned& iteration = item.iterations[loop];
       const bool was_in = graph_.is_in(from.block, loop);
       iteration = was_in ? iteration + 1 : 1;
-      if (was_in && iteration > 1) {
-        if (!is_possible(item.state.path)) return;
-        throw NotFollowed(kernel_.body[graph_.blocks()[to].begin].location,
-                          "an iteration may meet no barrier");
-      }
+      if (was_in && iteration >= kSummarised && !is_possible(item.state.path)) return;
     }
   }
   wait_at(region, std::move(item));

@@ -5,7 +5,7 @@
 // The walk of the whole kernel summarises all loops and passes the barriers: it shows every access
 // and the state at each barrier.  The walk of an interval starts at a barrier, or the kernel's
 // begin, and ends at the next barriers; loops around barriers are followed as they run, over the
-// end of an iteration into the next one.
+// end of an iteration into the next one.  Further iterations without a barrier are summarised.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,6 @@ struct Arrival {
 struct WalkResult {
   Events events;
   std::vector<Arrival> arrivals;  // one for each barrier and iterations
-  std::vector<ThreadState> ends;  // of the thread
 };
 
 class Walk {
@@ -79,10 +78,14 @@ class Walk {
   void wait_at(Region& region, Item item);
   [[nodiscard]] Place place_of(const Region& region, const Item& item) const;
   void arrive(Region& region, const Item& item, std::uint32_t barrier);
+  // What a barrier tells all threads of the block, as of __syncthreads_count().
+  void receive(const ptx::Instruction& barrier, const std::string& name, ThreadState& state);
   [[nodiscard]] std::string prefix_of(const Region& region, const Item& item) const;
   [[nodiscard]] bool is_possible(const Path& path);
   [[nodiscard]] z3::expr condition_of(const Edge& edge, const ThreadState& state,
                                       const std::string& name);
+  [[nodiscard]] z3::expr guard_of(const Edge& edge, const ThreadState& state,
+                                  const std::string& name);
 
   // Loops (loop_summary.cpp).
 
@@ -103,13 +106,14 @@ class Walk {
     z3::expr count;  // of finished iterations
     std::size_t symbols_before = 0;
     ThreadState initial{};
+    bool is_interval = false;  // its iterations end at barriers
+    Iterations iterations{};   // of the loops around it
     std::vector<Changing> changing{};
     std::vector<z3::expr> invariants{};
     std::vector<z3::expr> previous{};  // what the iteration before has left true
   };
   // The state at the places that follow a loop, by block.
-  std::vector<std::pair<std::uint32_t, ThreadState>> summarise(std::uint32_t loop,
-                                                               const ThreadState& initial,
+  std::vector<std::pair<std::uint32_t, ThreadState>> summarise(std::uint32_t loop, const Item& from,
                                                                const Region& outer,
                                                                const std::string& prefix);
   [[nodiscard]] ThreadState at_header(const Summary& summary) const;
@@ -134,7 +138,9 @@ class Walk {
   [[nodiscard]] z3::expr with_count(const Summary& summary, const z3::expr& term,
                                     const z3::expr& count) const;
   // Whether all threads of a block leave the loop in the same iteration, with the same values.
-  void share_between_threads(Summary& summary, const ThreadState& after, Region& body);
+  // to_barriers: the ways to barriers that an iteration may pass by.
+  void share_between_threads(Summary& summary, const ThreadState& after, Region& body,
+                             const std::vector<Path>& to_barriers);
 
   std::string name_;  // begins the names of this walk's symbols
   Symbols& symbols_;
