@@ -26,6 +26,7 @@ namespace warpcheck {
 namespace {
 
 struct KernelArguments {
+  const CLI::App* command = nullptr;
   KernelOptions kernel;
   int trials = 300;
   std::uint64_t seed = 1;
@@ -35,6 +36,8 @@ struct KernelArguments {
   ConfigurationOptions configuration;
   CompileOption compile;
   ReportOptions reports;
+
+  [[nodiscard]] bool is_warp_model_given() const { return command->count("--warp-model") != 0; }
 };
 
 std::string assumptions_text(const Assumptions& assumed, const std::string& signature) {
@@ -81,6 +84,9 @@ class KernelRun {
     const AssumedKernel kernel = assumed_kernel(arguments_.kernel);
     print(assumptions_text(kernel.assumptions, kernel.signature));
     run_.assumed = lines_of(kernel.assumptions);
+    if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
+      print("  warps: their lanes run in lockstep (--warp-sync=32)\n");
+    }
     const KernelPair pair(kernel.assumptions.kernel);
     const int status = check(pair, kernel);
     run_.coverage = covered_.coverage();
@@ -105,6 +111,9 @@ class KernelRun {
     options.seed = arguments_.seed;
     options.trials = arguments_.trials;
     options.settings = settings_of_kernel(arguments_, pair.kernel());
+    if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
+      for (Settings& one : options.settings) one.warp_model = vgpu::WarpModel::lockstep;
+    }
     options.stop = watch_interrupts();
     Progress progress;
     options.on_trial = [&](std::uint64_t trials) {
@@ -133,7 +142,11 @@ class KernelRun {
       if (std::ranges::find(builds, settings.build) == builds.end())
         builds.push_back(settings.build);
     }
-    claim.beyond.proved = prove_sample(pair, arguments_.seed, builds);
+    // Certificates are of independent lanes.
+    const bool is_lockstep = std::ranges::all_of(options.settings, [](const Settings& one) {
+      return one.warp_model == vgpu::WarpModel::lockstep;
+    });
+    if (!is_lockstep) claim.beyond.proved = prove_sample(pair, arguments_.seed, builds);
     print(fmt::format("PASS {}   {}{}\n", pair.name(), counted(claim.trials, "trial"),
                       claim.beyond.text()));
     return arguments_.prove || arguments_.limits ? prove(pair, kernel, options.settings)
@@ -145,7 +158,10 @@ class KernelRun {
             const std::vector<Settings>& settings) {
     const PairOfAllSizes proof = prove_kernel_file(
         pair, kernel, settings,
-        {.limits = arguments_.limits, .on_question = question_files(arguments_.smt)});
+        {.limits = arguments_.limits,
+         .is_only_size_proved = has_one_size(kernel) && run_.claims.back().beyond.proved &&
+                                run_.claims.back().beyond.proved->proof == Proof::all_data,
+         .on_question = question_files(arguments_.smt)});
     print(all_sizes_text(proof));
     if (!keep_limits(proof, arguments_.cases)) return kCannot;
     if (!proof.failure) return kNothingFound;
@@ -203,6 +219,7 @@ class KernelRun {
 
 void add_kernel_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<KernelArguments>();
+  arguments->command = &command;
   arguments->configuration.build = kBoth;
   arguments->kernel.add_to(command);
   command.add_option("--trials", arguments->trials, "Trials")

@@ -14,6 +14,7 @@
 #include "harness/prove/points.hpp"
 #include "harness/search/search.hpp"
 #include "harness/trial/trial.hpp"
+#include "vgpu/program/library_headers.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck {
@@ -184,8 +185,12 @@ OnQuestion question_files(const std::string& directory) {
 }
 
 std::string place_of(const ptx::Module& module, const KernelProof& proof) {
-  const ptx::SourceLocation& at = proof.location;
+  ptx::SourceLocation at = proof.location;
   if (at.line == 0 || at.file >= module.files.size()) return {};
+  // The user's line, of what a header of the toolkit wraps.
+  while (at.inlined_at != ptx::kNone && vgpu::is_library_header(module.files[at.file])) {
+    at = module.locations[at.inlined_at];
+  }
   const std::string& file = module.files[at.file];
   return fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), at.line);
 }

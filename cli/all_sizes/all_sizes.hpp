@@ -33,6 +33,7 @@ struct KernelOfAllSizes {
   std::string where{};  // "scan.cu:14", of what is not proved; empty: nowhere
   std::string wrap{};   // where an integer wraps in the case that refutes it; empty: unknown
   std::vector<ScalarLimit> limits{};  // if they were asked for
+  bool is_only_size = false;          // the proof is the certificate of the only size
 };
 
 struct PairOfAllSizes {
@@ -51,6 +52,8 @@ using OnQuestion = std::function<void(const std::string& question)>;
 
 struct AllSizesOptions {
   bool limits = false;  // the largest value of each integer as well
+  // Of a kernel that has one size and launch alone: every schedule and datum of it is proved.
+  bool is_only_size_proved = false;
   OnQuestion on_question{};
 };
 

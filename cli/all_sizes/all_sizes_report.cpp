@@ -60,7 +60,8 @@ std::vector<std::string> arrays_of(const KernelOfAllSizes& one) {
 
 std::string answer_of(const PairOfAllSizes& proof, const KernelOfAllSizes& one) {
   if (one.proof.answer == Answer::proved) {
-    return "proved for every size, launch and datum of the domain";
+    return fmt::format("proved for every size, launch and datum of the domain{}",
+                       one.is_only_size ? ", which is one size: by the certificate of a run" : "");
   }
   const std::string where = one.where.empty() ? "" : fmt::format(" because of {}", one.where);
   if (proof.failure) return fmt::format("refuted by a run{}: the case below", where);

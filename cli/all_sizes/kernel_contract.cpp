@@ -52,6 +52,9 @@ std::optional<Term> binary_term(const Node& node) {
   const Term power = Term::constant(is_shift ? std::int64_t{1} << b->value : 1);
   if (op == "<<" && is_shift) return *a * power;
   if (op == ">>" && is_shift) return Term::of(Kind::divide, *a, power);
+  const auto is_truth = [](const Term& term) { return term.kind >= Kind::equal; };
+  if (op == "&" && is_truth(*a) && is_truth(*b)) return Term::of(Kind::both, *a, *b);
+  if (op == "|" && is_truth(*a) && is_truth(*b)) return Term::of(Kind::either, *a, *b);
   if (op == "&" && b->kind == Kind::constant && ((b->value + 1) & b->value) == 0 && b->value > 0) {
     return Term::of(Kind::remainder, *a, Term::constant(b->value + 1));
   }
@@ -219,6 +222,7 @@ class Domains {
   }
 
   void add_launch(KernelContract& contract, bool any_block) {
+    contract.has_lockstep_warps = assumed_.has_lockstep_warps;
     const LaunchRule& rule = kernel_.launch;
     for (std::size_t i = 0; i < 3; ++i) {
       const int axis = static_cast<int>(i);

@@ -59,6 +59,21 @@ std::vector<std::string> said_to_be_large(const AssumedKernel& kernel) {
   return names;
 }
 
+// `name == number`
+bool is_said_equal(const Expression& condition, const std::string& name, const auto& is_number) {
+  const std::string& text = condition.text();
+  const std::size_t equals = text.find("==");
+  if (equals == std::string::npos || text.find_first_of("|?!<>&", 0) != std::string::npos) {
+    return false;
+  }
+  const std::string left = text.substr(0, text.find_last_not_of(' ', equals - 1) + 1);
+  try {
+    return left == name && is_number(Expression(text.substr(equals + 2)));
+  } catch (const ExpressionError&) {
+    return false;
+  }
+}
+
 class KernelProver {
  public:
   KernelProver(const KernelPair& pair, const AssumedKernel& kernel,
@@ -66,6 +81,7 @@ class KernelProver {
       : pair_(pair),
         kernel_(kernel),
         wants_limits_(options.limits),
+        is_only_size_proved_(options.is_only_size_proved),
         settings_(proved_build_first(settings, !pair.kernel().optimized.empty())),
         text_(std::make_shared<const std::string>(
             pair.kernel().optimized.empty() ? pair.kernel().unoptimized : pair.kernel().optimized)),
@@ -102,6 +118,9 @@ class KernelProver {
     }
     if (result.failure) {
       result.failure = runs.smallest(*result.failure);
+    } else if (!result.kernels.empty() && is_only_size_proved_) {
+      result.kernels.front().proof.answer = Answer::proved;
+      result.kernels.front().is_only_size = true;
     } else if (!result.kernels.empty()) {
       result.failure = failure_beyond(result.kernels.front());
     }
@@ -184,6 +203,7 @@ class KernelProver {
   const KernelPair& pair_;
   const AssumedKernel& kernel_;
   bool wants_limits_;
+  bool is_only_size_proved_;
   std::vector<Settings> settings_;
   std::shared_ptr<const std::string> text_;
   const ptx::Module module_;
@@ -195,6 +215,27 @@ class KernelProver {
 };
 
 }  // namespace
+
+bool has_one_size(const AssumedKernel& kernel) {
+  const KernelDescription& one = kernel.assumptions.kernel;
+  const auto is_number = [](const Expression& expression) {
+    return expression.value([](std::string_view) { return std::nullopt; }).has_value();
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& grid = one.launch.grid[i];
+    const auto& block = one.launch.block[i];
+    const bool is_open = static_cast<int>(i) < std::max(one.launch.grid_dims, 1) && !grid;
+    if (is_open || (grid && !is_number(*grid)) || (block && !is_number(*block))) return false;
+  }
+  return std::ranges::all_of(one.scalars, [&](const ScalarParameter& scalar) {
+    const auto given = kernel.ranges_given.find(scalar.name);
+    const bool is_one_value =
+        given != kernel.ranges_given.end() && given->second.low == given->second.high;
+    return is_one_value || std::ranges::any_of(one.conditions, [&](const Expression& condition) {
+             return is_said_equal(condition, scalar.name, is_number);
+           });
+  });
+}
 
 PairOfAllSizes prove_kernel_file(const KernelPair& pair, const AssumedKernel& kernel,
                                  const std::vector<Settings>& settings,

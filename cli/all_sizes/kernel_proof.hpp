@@ -10,6 +10,9 @@
 
 namespace warpcheck {
 
+// Whether launches and integers have one value each, so that a certificate of a run is one of all.
+[[nodiscard]] bool has_one_size(const AssumedKernel& kernel);
+
 // pair: of the kernel.  settings: those of the runs that confirm a suspicion.
 [[nodiscard]] PairOfAllSizes prove_kernel_file(const KernelPair& pair, const AssumedKernel& kernel,
                                                const std::vector<Settings>& settings,

@@ -171,6 +171,72 @@ __global__ void warps(int* a) {
     b[i] = a[i + 1];
 })",
      "const int* a, int* b, int n) {\n", "int* a, int* b, int n) {\n  b = a;\n", "data-race", 5},
+    {"rounds", R"(__global__ void rounds(int* a, int n, int m) {
+  __shared__ int s[256];
+  s[threadIdx.x] = a[blockIdx.x * 256 + threadIdx.x];
+  __syncthreads();
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < m; ++j) {
+      int v = s[(threadIdx.x + j) % 256];
+      __syncthreads();
+      s[threadIdx.x] = v + i;
+      __syncthreads();
+    }
+  }
+  a[blockIdx.x * 256 + threadIdx.x] = s[threadIdx.x];
+})",
+     "      __syncthreads();\n      s[", "      s[", "data-race", 7, "--block 256"},
+    {"through_pointer", R"(//--blockDim=64 --gridDim=1
+typedef void (*Store)(int*, int);
+__device__ __noinline__ void own(int* a, int v) { a[threadIdx.x] = threadIdx.x; }
+__device__ __noinline__ void behind(int* a, int v) { a[threadIdx.x + 64] = v; }
+__global__ void through_pointer(int* a, int v) {
+  Store f = v > 5 ? own : behind;
+  f(a, v);
+})",
+     "a[threadIdx.x] =", "a[threadIdx.x / 2] =", "data-race", 3},
+    {"counted", R"(//--blockDim=64 --gridDim=1
+__global__ void counted(int* a) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  int odd = __syncthreads_count(threadIdx.x % 2);
+  a[threadIdx.x] = s[63 - threadIdx.x] + odd;
+})",
+     "__syncthreads_count(threadIdx.x % 2)", "2", "data-race", 6},
+    {"leaving", R"(//--blockDim=64 --gridDim=1
+__global__ void leaving(int* a, int n) {
+  __shared__ int s[64];
+  s[threadIdx.x] = a[threadIdx.x];
+  if (threadIdx.x >= n) return;
+  __syncthreads();
+  a[threadIdx.x] = s[63 - threadIdx.x];
+})",
+     "__syncthreads();", "", "data-race", 7},
+    {"ticket", R"(// lengths: out = 1024
+__global__ void ticket(int* out, unsigned* next) {
+  unsigned place = atomicAdd(next, 1);
+  if (place < 1024) out[place] = threadIdx.x;
+})",
+     "out[place]", "out[place / 2]", "data-race", 4},
+    {"lockstep", R"(//--blockDim=64 --gridDim=1 --warp-sync=32
+__global__ void lockstep(int* s) {
+  const unsigned i = threadIdx.x, lane = i & 31;
+  if (lane >= 1) s[i] = s[i - 1] + s[i];
+  if (lane >= 2) s[i] = s[i - 2] + s[i];
+  if (lane >= 4) s[i] = s[i - 4] + s[i];
+})",
+     "i & 31", "i", "data-race", 4},
+    {"twisted", R"(//--blockDim=64 --gridDim=1
+__global__ void twisted(int* a) {
+  a[__brev(threadIdx.x) >> 26] = threadIdx.x;
+})",
+     ">> 26", ">> 27", "data-race", 3},
+    {"invariant", R"(//--blockDim=64 --gridDim=2
+__global__ void invariant(int* a) {
+  for (int i = 0; __invariant(i <= 100), __invariant(__write_implies(a, i > 0)), i < 100; ++i)
+    a[blockIdx.x * 64 + threadIdx.x] += i;
+})",
+     "i <= 100", "i <= 99", "trap", 3},
     {"column", R"(__global__ void column(float* a, const float* b, int rows, int columns) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row < rows)

@@ -481,6 +481,9 @@ class Assuming {
     for (const std::string& aid : given_.aids_left_out) {
       made_.notes.push_back(fmt::format("not understood, and left out: {}", aid));
     }
+    for (const std::string& claim : given_.claims_unchecked) {
+      made_.notes.push_back(fmt::format("not checked: {}", claim));
+    }
     if (uses_unset_constants(module_, kernel().mangled)) {
       made_.notes.push_back("constant memory that host code sets is zero");
     }

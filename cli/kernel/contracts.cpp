@@ -7,14 +7,12 @@
 #include <regex>
 
 #include "cli/cli.hpp"
+#include "cli/fix/source_tree.hpp"
+#include "cli/kernel/gpuverify_text.hpp"
 #include "vgpu/text/trimmed.hpp"
 
 namespace warpcheck {
 namespace {
-
-std::size_t line_at(std::string_view source, std::size_t at) {
-  return 1 + static_cast<std::size_t>(std::ranges::count(source.substr(0, at), '\n'));
-}
 
 [[noreturn]] void fail(std::string_view what, std::string_view why) {
   throw UsageError(fmt::format("{}: {}", what, why));
@@ -28,12 +26,12 @@ Expression parsed(std::string_view text, std::string_view what) {
   }
 }
 
-// Where the bracket at `open` closes; npos: nowhere.
-std::size_t closing(std::string_view text, std::size_t open, char opens, char closes) {
+// Where the braces that open there close; npos: nowhere.  Other brackets may stand in comments.
+std::size_t end_of_body(std::string_view source, std::size_t open) {
   int depth = 0;
-  for (std::size_t at = open; at < text.size(); ++at) {
-    if (text[at] == opens) ++depth;
-    if (text[at] == closes && --depth == 0) return at;
+  for (std::size_t at = open; at < source.size(); ++at) {
+    if (source[at] == '{') ++depth;
+    if (source[at] == '}' && --depth == 0) return at;
   }
   return std::string_view::npos;
 }
@@ -64,7 +62,7 @@ std::optional<Region> region_of(std::string_view source, std::string_view kernel
     }
     // A comment on the line of what ends there is about that.
     const std::size_t line_end = before == std::string_view::npos ? 0 : source.find('\n', before);
-    const std::size_t close = closing(source, body, '{', '}');
+    const std::size_t close = end_of_body(source, body);
     return Region{std::min(line_end, at), close == std::string_view::npos ? source.size() : close};
   }
   return std::nullopt;
@@ -113,41 +111,6 @@ void add_comments(std::string_view source, const Region& region, Contracts& cont
   }
 }
 
-// GPUVerify's options in the comments at the beginning of the file.
-void add_header(std::string_view source, Contracts& contracts) {
-  static const std::regex kOption(
-      R"(--(blockDim|local_size|gridDim|num_groups)=(\[[^\]]*\]|\([^)]*\)|\S+))");
-  while (source.starts_with("//")) {
-    const std::string line(source.substr(0, source.find('\n')));
-    for (std::sregex_iterator option(line.begin(), line.end(), kOption), end; option != end;
-         ++option) {
-      const bool is_block = (*option)[1] == "blockDim" || (*option)[1] == "local_size";
-      (is_block ? contracts.block : contracts.grid) =
-          extents_of((*option)[2].str(), fmt::format("--{}", (*option)[1].str()));
-    }
-    source.remove_prefix(std::min(source.size(), line.size() + 1));
-  }
-}
-
-void add_requires(std::string_view source, const Region& region, Contracts& contracts) {
-  for (const std::string_view word : {"__requires", "__assume", "__axiom"}) {
-    // An axiom stands outside of functions, and holds for all of the file.
-    const std::size_t begin = word == "__axiom" ? 0 : region.begin;
-    const std::size_t region_end = word == "__axiom" ? source.size() : region.end;
-    for (std::size_t at = begin; (at = source.find(word, at)) < region_end; at += word.size()) {
-      const std::size_t open = source.find_first_not_of(" \t\n", at + word.size());
-      if (open == std::string_view::npos || source[open] != '(') continue;
-      const std::size_t end = closing(source, open, '(', ')');
-      if (end == std::string_view::npos) continue;
-      try {
-        contracts.aids.emplace_back(trimmed(source.substr(open + 1, end - open - 1)));
-      } catch (const ExpressionError&) {
-        contracts.unread.emplace_back(trimmed(source.substr(open + 1, end - open - 1)));
-      }
-    }
-  }
-}
-
 bool has_value(const Expression& expression, const KernelDescription& kernel) {
   return std::ranges::all_of(expression.names(), [&](const std::string& name) {
     return is_launch_name(name) ||
@@ -165,6 +128,10 @@ void fix_extents(const std::array<std::optional<Expression>, 3>& from,
 }
 
 }  // namespace
+
+std::size_t line_at(std::string_view source, std::size_t at) {
+  return 1 + static_cast<std::size_t>(std::ranges::count(source.substr(0, at), '\n'));
+}
 
 std::vector<std::string> split_at_commas(std::string_view text) {
   std::vector<std::string> parts;
@@ -190,7 +157,7 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 std::array<std::optional<Expression>, 3> extents_of(std::string_view text, std::string_view what) {
   text = trimmed(text);
   const bool is_list = (text.starts_with('[') && text.ends_with(']')) ||
-                       (text.starts_with('(') && closing(text, 0, '(', ')') == text.size() - 1);
+                       (text.starts_with('(') && closing_bracket(text, 0) == text.size() - 1);
   if (is_list) text = text.substr(1, text.size() - 2);
   std::vector<std::string> parts = split_at_commas(text);
   if (parts.empty() || parts.size() > 3) {
@@ -242,11 +209,11 @@ std::pair<std::string, Values> values_of_text(std::string_view text, std::string
 
 Contracts contracts_of(std::string_view source, std::string_view kernel) {
   Contracts contracts;
-  add_header(source, contracts);
+  add_gpuverify_header(source, contracts);
   const auto region = region_of(source, kernel);
-  if (!region) return contracts;
-  add_comments(source, *region, contracts);
-  add_requires(source, *region, contracts);
+  if (region) add_comments(source, *region, contracts);
+  add_gpuverify_annotations(source, region ? region->begin : source.size(),
+                            region ? region->end : source.size(), contracts);
   return contracts;
 }
 
@@ -262,11 +229,11 @@ std::vector<std::string> apply_contracts(const Contracts& contracts, KernelDescr
     }
     if (!add_extent(condition.text(), kernel.launch)) kernel.conditions.push_back(condition);
   }
-  for (const Expression& aid : contracts.aids) {
+  for (const auto& [aid, where] : contracts.aids) {
     if (has_value(aid, kernel)) {
       if (!add_extent(aid.text(), kernel.launch)) kernel.conditions.push_back(aid);
     } else {
-      left_out.push_back(aid.text());
+      left_out.push_back(where);
     }
   }
   for (const auto& [name, length] : contracts.lengths) {

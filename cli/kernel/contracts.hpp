@@ -5,8 +5,8 @@
 //   // values: n = 1..500, begin = ascending 0..63, index = distinct
 //   // launch: blockDim.x == 256, gridDim.x == n / 256
 //
-// and what GPUVerify reads: `//--blockDim=64 --gridDim=[2,2]` in the first lines of the file, and
-// __requires(condition) in the kernel.
+// and what GPUVerify reads: `//--blockDim=64 --gridDim=[2,2] --warp-sync=32` in the first lines of
+// the file, and __requires(condition) in the kernel.
 #pragma once
 
 #include <array>
@@ -29,8 +29,15 @@ struct Values {
 
 struct Contracts {
   std::vector<Expression> conditions;
-  std::vector<Expression> aids;     // conditions of GPUVerify
-  std::vector<std::string> unread;  // those that are no expressions of ours
+  // A condition of GPUVerify, and where: "line 7: __requires(n == 4)".
+  struct Aid {
+    Expression condition;
+    std::string where;
+  };
+  std::vector<Aid> aids;
+  std::vector<std::string> unread;     // those that are no expressions of ours
+  std::vector<std::string> unchecked;  // claims of GPUVerify that nothing here checks
+  bool has_lockstep_warps = false;     // --warp-sync=32
   std::vector<std::pair<std::string, Expression>> lengths;
   std::vector<std::pair<std::string, Values>> values;
   std::array<std::optional<Expression>, 3> block, grid;
@@ -56,6 +63,8 @@ std::vector<std::string> apply_contracts(const Contracts& contracts, KernelDescr
 // "n=0..1000", "n=7", "begin = ascending 0..63", "index = distinct".  Throws UsageError.
 [[nodiscard]] std::pair<std::string, Values> values_of_text(std::string_view text,
                                                             std::string_view what);
+// The number of the line at an offset, from 1.
+[[nodiscard]] std::size_t line_at(std::string_view source, std::size_t at);
 // Parts at commas outside parentheses and brackets, without spaces around.
 [[nodiscard]] std::vector<std::string> split_at_commas(std::string_view text);
 

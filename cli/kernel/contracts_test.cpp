@@ -50,8 +50,35 @@ TEST(Contracts, AreThoseOfTheKernel) {
   EXPECT_EQ(contracts.lengths[1].second.text(), "n");
   EXPECT_EQ(text_of(contracts.block), "16;4;1;");
   EXPECT_EQ(text_of(contracts.grid), "64;1;1;");
-  EXPECT_EQ(texts_of(contracts.aids), (Texts{"m == 2"}));
-  EXPECT_EQ(contracts.unread, (Texts{"a[0] == 1", "__implies(m > 1, n > 2) ==> n"}));
+  ASSERT_EQ(contracts.aids.size(), 1U);
+  EXPECT_EQ(contracts.aids[0].condition.text(), "m == 2");
+  EXPECT_EQ(contracts.aids[0].where, "line 11: __requires(m == 2)");
+  EXPECT_EQ(contracts.unread, (Texts{"line 12: __requires(a[0] == 1)",
+                                     "line 13: __requires(__implies(m > 1, n > 2) ==> n)"}));
+}
+
+TEST(Contracts, OfGpuverifyNameWhatIsNotChecked) {
+  const Contracts contracts = contracts_of(R"(//--blockDim=64 --warp-sync=32 --only-intra-group
+#define N (2 * HALF)
+#define HALF 32
+__device__ int f(int n) { __requires(n > 0); __ensures(__return_val_int() > 1); return n; }
+__global__ void k(int* a, int n) {
+  __requires(n == N & __implies(n > 1, __is_pow2(n)));
+  // __requires(n == 7);
+  __assert(__no_write(a));
+  __invariant(n > 0);
+})",
+                                           "k");
+  EXPECT_TRUE(contracts.has_lockstep_warps);
+  ASSERT_EQ(contracts.aids.size(), 1U);
+  EXPECT_EQ(contracts.aids[0].condition.text(),
+            "n == ((2 * (32))) & (!(n > 1) || ((((n) & ((n) - 1)) == 0)))");
+  EXPECT_EQ(contracts.unread,
+            (Texts{"line 1: --only-intra-group (races between blocks are looked for)"}));
+  EXPECT_EQ(contracts.unchecked,
+            (Texts{"line 4: __requires(n > 0)", "line 4: __ensures(__return_val_int() > 1)",
+                   "line 8: __assert(__no_write(a))"}));
+  EXPECT_THROW((void)contracts_of("//--blockDim=[64,32]\n", "k"), UsageError);
 }
 
 TEST(Contracts, OfTheNextKernelAreItsOwn) {
@@ -86,7 +113,7 @@ TEST(Contracts, AnEqualExtentIsThatOfTheLaunch) {
   Contracts contracts;
   contracts.conditions.emplace_back("gridDim.x == n / 4");
   contracts.conditions.emplace_back("blockDim.x == 64 || n > 2");
-  contracts.aids.emplace_back("blockDim.y == 2");
+  contracts.aids.push_back({Expression("blockDim.y == 2"), "line 1"});
   EXPECT_TRUE(apply_contracts(contracts, kernel).empty());
   EXPECT_EQ(text_of(kernel.launch.grid), "n / 4;-;-;");
   EXPECT_EQ(text_of(kernel.launch.block), "-;2;-;");

@@ -97,7 +97,9 @@ std::uint64_t shared_bytes_of(const ptx::Module& module, const std::string& kern
     }
   };
   add(module.variables);
-  add(module.find_function(kernel)->locals);
+  for (const ptx::Function* const function : reachable_functions(module, kernel)) {
+    add(function->locals);
+  }
   return bytes;
 }
 

@@ -89,6 +89,7 @@ AssumedKernel assumed_kernel(const KernelOptions& options) {
       contracts_of(file.source, kernel.name.substr(0, kernel.name.find('<')));
   given.values.insert(contracts.values.begin(), contracts.values.end());  // after the options
   given.aids_left_out = apply_contracts(contracts, kernel);
+  given.claims_unchecked = contracts.unchecked;
   apply_contracts(contracts_of_options(options), kernel);
   if (!options.shared.empty()) {
     try {
@@ -97,8 +98,13 @@ AssumedKernel assumed_kernel(const KernelOptions& options) {
       throw UsageError(fmt::format("--shared {}", error.what()));
     }
   }
-  AssumedKernel result{{}, signature, std::move(parameters), kernel.launch.block[0].has_value(),
-                       {}, {}};
+  AssumedKernel result{.assumptions = {},
+                       .signature = signature,
+                       .parameters = std::move(parameters),
+                       .is_block_given = kernel.launch.block[0].has_value(),
+                       .has_lockstep_warps = contracts.has_lockstep_warps,
+                       .ranges_given = {},
+                       .lengths_given = {}};
   for (const auto& [name, values] : given.values) {
     if (values.range) result.ranges_given.emplace(name, *values.range);
   }

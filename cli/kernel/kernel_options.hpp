@@ -35,6 +35,7 @@ struct AssumedKernel {
   std::vector<ParameterName> parameters;
   // What the user or the source says; the rest is assumed.
   bool is_block_given = false;
+  bool has_lockstep_warps = false;
   // By name.  Trials may keep to the small ones of them.
   std::map<std::string, ValueRange> ranges_given;
   std::vector<std::string> lengths_given;  // names

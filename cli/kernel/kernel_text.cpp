@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <system_error>
 
@@ -58,6 +59,16 @@ std::string instantiating(const fs::path& file, const std::vector<std::string>& 
   return text;
 }
 
+}  // namespace
+
+bool has_invariants_to_compute(std::string_view source) {
+  static const std::regex kNotPlain(
+      R"(__(invariant|global_assert)\s*\([^;]*(\[|\*\s*\w+\s*[=<>]|\)\s*__\w+_offset))");
+  return !std::regex_search(source.begin(), source.end(), kNotPlain);
+}
+
+namespace {
+
 KernelFile compiled(const fs::path& path, const CompileOptions& options) {
   KernelFile file{
       .path = path.string(), .optimized = {}, .unoptimized = {}, .source = read_text_file(path)};
@@ -71,6 +82,8 @@ KernelFile compiled(const fs::path& path, const CompileOptions& options) {
   if (uses_gpuverify(file.source)) {
     common.insert(common.end(),
                   {"-include", temporary.write("gpuverify.h", kGpuverifyHeader).string()});
+    if (has_invariants_to_compute(file.source))
+      common.emplace_back("-DWARPCHECK_COMPUTES_INVARIANTS");
   }
   common.insert(common.end(), options.nvcc.begin(), options.nvcc.end());
   const auto make = [&](std::vector<std::string> build_options) {

@@ -1,0 +1,182 @@
+#include "cli/kernel/gpuverify_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <string>
+
+#include "cli/cli.hpp"
+#include "cli/fix/source_tree.hpp"
+#include "vgpu/text/trimmed.hpp"
+
+namespace warpcheck {
+namespace {
+
+using Macros = std::map<std::string, std::string>;
+
+// Macros of the file that are names of expressions.
+Macros macros_of(const std::string& source) {
+  static const std::regex kDefine(R"((?:^|\n)[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+))");
+  Macros macros;
+  for (std::sregex_iterator one(source.begin(), source.end(), kDefine), end; one != end; ++one) {
+    const std::string value = (*one)[2].str();
+    macros[(*one)[1].str()] = std::string(trimmed(value.substr(0, value.find("//"))));
+  }
+  return macros;
+}
+
+std::string with_macros(std::string text, const Macros& macros) {
+  static const std::regex kName(R"([A-Za-z_]\w*)");
+  constexpr int kDepthMax = 8;
+  for (int depth = 0; depth < kDepthMax; ++depth) {
+    std::string replaced;
+    std::size_t done = 0;
+    for (std::sregex_iterator one(text.begin(), text.end(), kName), end; one != end; ++one) {
+      const auto macro = macros.find(one->str());
+      if (macro == macros.end()) continue;
+      const auto at = static_cast<std::size_t>(one->position());
+      replaced += text.substr(done, at - done) + "(" + macro->second + ")";
+      done = at + static_cast<std::size_t>(one->length());
+    }
+    if (done == 0) return text;
+    text = replaced + text.substr(done);
+  }
+  return text;
+}
+
+// The annotations that compute something, written as C.
+std::string with_helpers(std::string text) {
+  for (const std::string_view word : {"__implies", "__is_pow2", "__mod_pow2", "__ite"}) {
+    std::size_t at = 0;
+    while ((at = text.find(word)) != std::string::npos) {
+      const std::size_t open = at + word.size();
+      if (open >= text.size() || text[open] != '(') return text;
+      const std::size_t close = closing_bracket(text, open);
+      if (close == std::string::npos) return text;
+      std::vector<std::string> given =
+          split_at_commas(std::string_view(text).substr(open + 1, close - open - 1));
+      given.resize(3);
+      const std::string& a = given[0];
+      const std::string& b = given[1];
+      const std::string meaning =
+          word == "__implies"    ? fmt::format("(!({}) || ({}))", a, b)
+          : word == "__is_pow2"  ? fmt::format("((({0}) & (({0}) - 1)) == 0)", a)
+          : word == "__mod_pow2" ? fmt::format("((({}) - 1) & ({}))", b, a)
+                                 : fmt::format("(({}) ? ({}) : ({}))", a, b, given[2]);
+      text.replace(at, close + 1 - at, meaning);
+    }
+  }
+  return text;
+}
+
+// Whether the line says something else there: a comment, or a macro.
+bool is_code(std::string_view source, std::size_t at) {
+  const std::size_t start = source.rfind('\n', at) + 1;  // npos + 1 is 0
+  const std::string_view before = source.substr(start, at - start);
+  return before.find("//") == std::string_view::npos && !trimmed(before).starts_with('#');
+}
+
+bool names_other_threads(std::string_view condition) {
+  static const std::regex kClaim(
+      R"(__(no_)?(read|write|atomic)(_|\b)|__(other|old|distinct|uniform|same|return)_|)"
+      R"(__(exclusive|at_most_one|ptr_offset_bytes|add_noovfl)\b)");
+  return std::regex_search(condition.begin(), condition.end(), kClaim);
+}
+
+// Calls visit(offset, condition) for each use of an annotation in the code.
+void for_each_annotation(std::string_view source, std::string_view word, const auto& visit) {
+  for (std::size_t at = 0; (at = source.find(word, at)) != std::string_view::npos;
+       at += word.size()) {
+    const std::size_t open = source.find_first_not_of(" \t\n", at + word.size());
+    const bool is_word =
+        at == 0 ||
+        (std::isalnum(static_cast<unsigned char>(source[at - 1])) == 0 && source[at - 1] != '_');
+    if (!is_word || open == std::string_view::npos || source[open] != '(') continue;
+    const std::size_t end = closing_bracket(source, open);
+    if (end == std::string_view::npos || !is_code(source, at)) continue;
+    visit(at, trimmed(source.substr(open + 1, end - open - 1)));
+  }
+}
+
+void refuse_large_block(const std::array<std::optional<Expression>, 3>& extents,
+                        const std::string& what) {
+  constexpr std::int64_t kThreadsMax = 1'024;
+  std::int64_t threads = 1;
+  for (const auto& extent : extents) {
+    threads *= extent->value([](std::string_view) { return std::nullopt; }).value_or(1);
+  }
+  if (threads <= kThreadsMax) return;
+  throw UsageError(fmt::format("{}: a block has at most {} threads", what, kThreadsMax));
+}
+
+}  // namespace
+
+void add_gpuverify_header(std::string_view source, Contracts& contracts) {
+  static const std::regex kOption(
+      R"(--(blockDim|local_size|gridDim|num_groups|warp-sync)=(\[[^\]]*\]|\([^)]*\)|\S+))");
+  static const std::regex kOfBlocks(R"(--only-intra-group\b)");
+  std::size_t number = 0;
+  while (source.starts_with("//")) {
+    const std::string line(source.substr(0, source.find('\n')));
+    ++number;
+    for (std::sregex_iterator option(line.begin(), line.end(), kOption), end; option != end;
+         ++option) {
+      const std::string word = (*option)[1].str(), value = (*option)[2].str();
+      if (word == "warp-sync") {
+        contracts.has_lockstep_warps = value == "32";
+        if (value != "32") {
+          contracts.unread.push_back(fmt::format("line {}: {}", number, option->str()));
+        }
+        continue;
+      }
+      const bool is_block = word == "blockDim" || word == "local_size";
+      auto& extents = is_block ? contracts.block : contracts.grid;
+      const std::string what = fmt::format("line {}: --{}", number, word);
+      extents = extents_of(value, what);
+      if (is_block) refuse_large_block(extents, fmt::format("{}={}", what, value));
+    }
+    if (std::regex_search(line, kOfBlocks)) {
+      contracts.unread.push_back(
+          fmt::format("line {}: --only-intra-group (races between blocks are looked for)", number));
+    }
+    source.remove_prefix(std::min(source.size(), line.size() + 1));
+  }
+}
+
+void add_gpuverify_annotations(std::string_view source, std::size_t begin, std::size_t end,
+                               Contracts& contracts) {
+  const Macros macros = macros_of(std::string(source));
+  const auto where = [&](std::size_t at, std::string_view word, std::string_view condition) {
+    return fmt::format("line {}: {}({})", line_at(source, at), word, condition);
+  };
+  for (const std::string_view word : {"__requires", "__global_requires", "__assume", "__axiom"}) {
+    for_each_annotation(source, word, [&](std::size_t at, std::string_view condition) {
+      // An axiom stands outside of functions, and holds for all of the file.
+      const bool is_ours = word == "__axiom" || (at >= begin && at < end);
+      const std::string text = where(at, word, condition);
+      if (!is_ours) return contracts.unchecked.push_back(text);
+      try {
+        contracts.aids.push_back(
+            {Expression(with_helpers(with_macros(std::string(condition), macros))), text});
+      } catch (const ExpressionError&) {
+        contracts.unread.push_back(text);
+      }
+    });
+  }
+  for (const std::string_view word :
+       {"__ensures", "__global_ensures", "__barrier_invariant", "__barrier_invariant_binary",
+        "__global_invariant", "__function_wide_invariant", "__reads_from", "__writes_to"}) {
+    for_each_annotation(source, word, [&](std::size_t at, std::string_view condition) {
+      contracts.unchecked.push_back(where(at, word, condition));
+    });
+  }
+  for (const std::string_view word : {"__assert", "__invariant", "__global_assert"}) {
+    for_each_annotation(source, word, [&](std::size_t at, std::string_view condition) {
+      if (names_other_threads(condition)) contracts.unchecked.push_back(where(at, word, condition));
+    });
+  }
+}
+
+}  // namespace warpcheck
