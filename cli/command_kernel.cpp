@@ -167,10 +167,7 @@ class KernelRun {
     if (!proof.failure) return kNothingFound;
     Claim& claim = run_.claims.back();
     TrialRunner runner(covered_.engine());
-    ShrinkOptions options;
-    // Sparse cases are the smallest already: there is not much to find, and each run takes long.
-    if (is_sparse(proof.failure->input)) options.trials_max = 100;
-    ShrunkCase shrunk = shrink(*proof.failure, runner, options);
+    ShrunkCase shrunk = shrunk_failure(*proof.failure, runner);
     Report report{.a_case = std::move(shrunk.a_case),
                   .verdict = std::move(shrunk.verdict),
                   .search = Report::Search{.trials = claim.trials,

@@ -58,7 +58,7 @@ bool show_failures(const std::vector<Case>& failures, const ProveArguments& argu
                    const volatile std::sig_atomic_t* stop) {
   const auto shrink_one = [&](std::size_t i, const Emit& emit) {
     TrialRunner runner;
-    const ShrunkCase shrunk = shrink(failures[i], runner);
+    const ShrunkCase shrunk = shrunk_failure(failures[i], runner);
     emit(FailureMessage{.case_text = case_text(record_of(shrunk.a_case, shrunk.verdict)),
                         .path = {},
                         .trials = 1,

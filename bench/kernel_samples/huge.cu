@@ -101,7 +101,7 @@ __global__ void shifted(int* out, Wide n) {
 template <class Index>
 __global__ void first_of_block(int* out, Wide n) {
   const Index first = static_cast<Index>(blockIdx.x) * 2048;
-  if (first < n) out[first + threadIdx.x] = 1;
+  if (first < n) out[first + static_cast<Index>(threadIdx.x)] = 1;
 }
 
 // lengths: out = gridDim.x * 256
@@ -138,8 +138,8 @@ __global__ void middle(float* out, Wide n) {
 template <class Index>
 __global__ void from_the_middle(char* out, Wide n) {
   const Wide i = thread_of_grid<Wide>();
-  const Index from = static_cast<Index>(i) - static_cast<Index>(n / 2);
-  if (i < n) out[from + n / 2] = 1;
+  const Index middle = static_cast<Index>(n / 2), from = static_cast<Index>(i) - middle;
+  if (i < n) out[middle + from] = 1;
 }
 
 // lengths: out = pixels * 3
@@ -198,7 +198,7 @@ __global__ void pages(char* out, Wide n) {
 template <class Index>
 __global__ void fixed_pitch(char* out, Wide rows) {
   const Wide row = blockIdx.x;
-  if (row < rows) out[static_cast<Index>(row) * 4096 + threadIdx.x] = 1;
+  if (row < rows) out[static_cast<Index>(row) * 4096 + static_cast<Index>(threadIdx.x)] = 1;
 }
 
 // lengths: out = n
@@ -228,5 +228,6 @@ __global__ void copied(const int* in, int* out, Wide n) {
 template <class Index>
 __global__ void block_then_thread(char* out, Wide n) {
   const Index base = static_cast<Index>(blockIdx.x) * blockDim.x;
-  if (base + static_cast<Index>(threadIdx.x) < n) out[base + threadIdx.x] = 1;
+  const Index i = base + static_cast<Index>(threadIdx.x);
+  if (i < n) out[i] = 1;
 }

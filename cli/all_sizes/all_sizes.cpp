@@ -7,9 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "cli/all_sizes/kernel_contract.hpp"
 #include "cli/all_sizes/scalar_limits.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/input/json.hpp"
+#include "harness/kernel/kernel_pair.hpp"
 #include "harness/orders/edited_engine.hpp"
 #include "harness/prove/points.hpp"
 #include "harness/search/search.hpp"
@@ -24,7 +26,9 @@ using vgpu::symbolic::Answer;
 using vgpu::symbolic::Condition;
 using vgpu::symbolic::KernelContract;
 using vgpu::symbolic::KernelProof;
+using vgpu::symbolic::ParameterContract;
 using vgpu::symbolic::Suspect;
+using vgpu::symbolic::Term;
 
 constexpr std::uint64_t kInputs = 60;
 // The solver's, of all attempts to prove one kernel: less than a minute of any machine.
@@ -104,6 +108,21 @@ DomainLimits limits_of(const AnyPair& pair, Points& points, const std::vector<Ca
   return limits;
 }
 
+// Adds conditions that no array has more than some bytes.  False: no length depends on anything.
+bool cap_arrays(KernelContract& contract) {
+  bool has_cap = false;
+  for (const auto& one : contract.parameters) {
+    if (one.kind != ParameterContract::Kind::pointer) continue;
+    if (one.bytes.kind == Term::Kind::constant) continue;
+    const Condition cap{one.bytes, Condition::Relation::less_or_equal,
+                        Term::constant(kModestNumber)};
+    if (std::ranges::find(contract.conditions, cap) == contract.conditions.end())
+      contract.conditions.push_back(cap);
+    has_cap = true;
+  }
+  return has_cap;
+}
+
 // With as few relations as possible: without any, then with all that were observed.
 KernelOfAllSizes prove_fitted(FittedKernel fitted, const ptx::Edits& edits,
                               const OnQuestion& on_question) {
@@ -135,6 +154,17 @@ KernelOfAllSizes prove_fitted(FittedKernel fitted, const ptx::Edits& edits,
     is_proved = attempt(related);
     if (is_proved) {
       result.fitted.contract = related;
+    } else {
+      result.proof = before;
+    }
+  }
+  // Products of modest numbers may wrap, too, where arrays are larger than memory is.
+  if (!is_proved && !result.fitted.unlimited.empty() && cap_arrays(related)) {
+    const KernelProof before = result.proof;
+    is_proved = attempt(related);
+    if (is_proved) {
+      result.fitted.contract.parameters = related.parameters;
+      result.relations = related.conditions;
     } else {
       result.proof = before;
     }
@@ -195,6 +225,15 @@ std::string place_of(const ptx::Module& module, const KernelProof& proof) {
   return fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), at.line);
 }
 
+ShrunkCase shrunk_failure(const Case& failure, TrialRunner& runner) {
+  if (!is_sparse(*failure.pair, failure.input)) return shrink(failure, runner);
+  ShrunkCase same{};
+  same.a_case = failure;
+  same.verdict = runner.run(failure);
+  same.complete = true;
+  return same;
+}
+
 bool PairOfAllSizes::is_proved() const {
   return obstacle.empty() && !failure && !kernels.empty() &&
          std::ranges::all_of(kernels, [](const KernelOfAllSizes& one) {
@@ -218,6 +257,10 @@ PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits,
   if (result.kernels.empty()) result.obstacle = "no kernel was launched";
   // Also if all kernels are proved: the host is no part of the proof, nor are results.
   result.failure = find_failure(pair, points, result.kernels, edits);
+  for (KernelOfAllSizes& one : result.kernels) {
+    if (result.failure || !edits.empty()) break;
+    result.failure = failure_beyond(one, options.on_question);
+  }
   return result;
 }
 

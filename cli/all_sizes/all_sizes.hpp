@@ -9,6 +9,8 @@
 
 #include "cli/all_sizes/fitted_contract.hpp"
 #include "harness/case/case.hpp"
+#include "harness/shrink/shrink.hpp"
+#include "harness/trial/trial.hpp"
 #include "vgpu/ptx/edit/program_edit.hpp"
 #include "vgpu/symbolic/prove_kernel.hpp"
 
@@ -65,6 +67,9 @@ struct AllSizesOptions {
 // "scan.cu:14", of what is not proved; empty: no line is known.
 [[nodiscard]] std::string place_of(const ptx::Module& module,
                                    const vgpu::symbolic::KernelProof& proof);
+
+// A failure, shrunk if it runs whole: a sparse one is the smallest already.
+[[nodiscard]] ShrunkCase shrunk_failure(const Case& failure, TrialRunner& runner);
 
 // Writes the cases above the limits, and prints how to replay them.  False: one was not written.
 bool keep_limits(const PairOfAllSizes& proof, const std::string& directory);

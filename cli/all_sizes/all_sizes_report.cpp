@@ -85,7 +85,7 @@ std::string limit_text(const ScalarLimit& limit) {
   const bool is_sharp = limit.proved && *limit.proved + 1 == limit.fails_at;
   if (!is_sharp) text += "; what is between is not decided";
   text += fmt::format("; at {} {} at {}", limit.fails_at, limit.kind, limit.where);
-  if (!limit.wrap.empty()) text += fmt::format(": {}", limit.wrap);
+  if (!limit.wrap.empty()) text += fmt::format(": an integer wraps at {}", limit.wrap);
   return text;
 }
 

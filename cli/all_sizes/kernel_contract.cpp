@@ -110,8 +110,10 @@ class Domains {
     for (const Expression& condition : conditions) {
       if (const auto term = term_of(condition)) contract.conditions.push_back(truth(*term));
     }
+    // A grid is as wide as the numbers that it covers.
     const auto is_wide = [&](const std::string& name) {
-      return std::ranges::find(wide, name) != wide.end();
+      return std::ranges::find(wide, name) != wide.end() ||
+             (!wide.empty() && name.starts_with("gridDim."));
     };
     for (const Term& length : lengths_) {
       if (!has_name(length, is_wide)) add(contract.conditions, at_most(length, kModestNumber));

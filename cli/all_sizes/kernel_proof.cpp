@@ -114,14 +114,13 @@ class KernelProver {
     SuspectRuns runs(kept_pair(widened(kernel_)), settings_);
     for (const Suspect& suspect : suspects_) {
       if (result.failure) break;
-      result.failure = runs.failing(suspect);
+      result.failure = runs.smallest_failing(suspect);
     }
-    if (result.failure) {
-      result.failure = runs.smallest(*result.failure);
-    } else if (!result.kernels.empty() && is_only_size_proved_) {
+    if (result.failure || result.kernels.empty()) return result;
+    if (is_only_size_proved_) {
       result.kernels.front().proof.answer = Answer::proved;
       result.kernels.front().is_only_size = true;
-    } else if (!result.kernels.empty()) {
+    } else {
       result.failure = failure_beyond(result.kernels.front());
     }
     return result;
@@ -163,21 +162,18 @@ class KernelProver {
     const bool is_whole = known.proof.answer == Answer::proved && proved_narrowness_ == 0;
     if (large.empty() || is_whole) return std::nullopt;
     std::string obstacle;
-    const KernelDomain domain = domain_beyond(kernel_, function_, large, kModestNumber, obstacle);
+    KernelDomain domain = domain_beyond(kernel_, function_, large, kModestNumber, obstacle);
     KernelOfAllSizes one = asked(domain, kUnitsBeyond);
-    if (one.proof.answer == Answer::suspected) {
-      KernelDescription wide = widened(kernel_);
-      std::ranges::copy(covering(wide), std::back_inserter(wide.conditions));
-      SuspectRuns runs(kept_pair(std::move(wide)), settings_);
-      const auto found = runs.failing(one.proof.suspect);
-      if (!found) return std::nullopt;
-      const Case smallest = runs.smallest(*found);
-      known = std::move(one);
-      known.wrap = runs.wrap_of(smallest);
-      return smallest;
-    }
     if (one.proof.answer == Answer::proved) known = std::move(one);
-    return std::nullopt;
+    if (one.proof.answer != Answer::suspected) return std::nullopt;
+    KernelDescription wide = widened(kernel_);
+    std::ranges::copy(covering(wide), std::back_inserter(wide.conditions));
+    SuspectRuns runs(kept_pair(std::move(wide)), settings_);
+    std::optional<Case> found = runs.smallest_failing(one.proof.suspect, large);
+    if (!found) return std::nullopt;
+    known = std::move(one);
+    known.wrap = runs.wrap_of(*found);
+    return found;
   }
 
   // Of each integer, where the others are as large as the proof allows.

@@ -311,6 +311,27 @@ TEST_F(HugeNumbers, WithBits64ItIsProved) {
   EXPECT_NE(outcome.out.find("domain: n = 0 .. 1099511627776;"), std::string::npos) << outcome.out;
 }
 
+TEST_F(HugeNumbers, ALimitIsTheLargestNumberThatIsProvedAndTheCaseAboveReplays) {
+  const Outcome outcome = kernel(R"(// lengths: out = n
+__global__ void stride(float* out, int n) {
+#pragma unroll 1
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    out[i] = 1;
+}
+)",
+                                 "--limits --cases cases");
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  for (const char* const expected :
+       {"limit: n is right up to 1073741824; at 1073741825 out-of-bounds at kernel.cu:5: "
+        "an integer wraps at kernel.cu:4 ((1) wraps: ",
+        "replay: warpcheck replay cases/stride/"}) {
+    EXPECT_NE(outcome.out.find(expected), std::string::npos) << expected << "\n" << outcome.out;
+  }
+  const Outcome replay = shell(WARPCHECK_PROGRAM " replay cases/stride/*.case");
+  EXPECT_EQ(replay.status, 1) << replay.out;
+  EXPECT_NE(replay.out.find("input: n=1073741825;"), std::string::npos) << replay.out;
+}
+
 INSTANTIATE_TEST_SUITE_P(Twins, KernelProof, testing::ValuesIn(kTwins),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "cli/all_sizes/kernel_contract.hpp"
@@ -17,6 +18,7 @@ using vgpu::symbolic::Condition;
 using vgpu::symbolic::KernelContract;
 using vgpu::symbolic::KernelProof;
 using vgpu::symbolic::ParameterContract;
+using vgpu::symbolic::ProofLimits;
 using vgpu::symbolic::Range;
 using vgpu::symbolic::Suspect;
 using vgpu::symbolic::Term;
@@ -24,7 +26,11 @@ using vgpu::symbolic::Term;
 // The solver's units: of one statement, and of all about one integer.
 constexpr std::uint64_t kUnitsOfStatement = 6'000'000;
 constexpr std::uint64_t kUnitsOfInteger = 24'000'000;
-constexpr int kRounds = 6;  // in which a smaller value that fails is looked for
+// ... about integers of 64 bits
+constexpr std::uint64_t kUnitsOfBeyond = 12'000'000;
+constexpr std::uint64_t kUnitsOfRound = 200'000;  // at least
+constexpr int kTries = 6;  // of suspicions that no run shows, before the solver alone goes on
+constexpr std::int64_t kAlmost32 = 2'147'480'000;  // what is 2^31 with a block more
 constexpr std::int64_t kMost64 = std::int64_t{1} << 40;
 
 Range* range_named(KernelContract& contract, const std::string& name) {
@@ -49,6 +55,9 @@ struct LimitSearch::Search {
   std::string scalar;
   std::size_t index = 0;  // of it in the kernel's scalars
   std::int64_t low = 0;   // proved up to here
+  std::int64_t high = 0;  // not proved above
+  bool bisects = false;
+  std::set<std::int64_t> asked{};
   std::uint64_t left = kUnitsOfInteger;
   std::optional<Case> failure{};
   std::int64_t fails_at = 0;
@@ -64,7 +73,9 @@ LimitSearch::LimitSearch(const ptx::Module& module, const KernelPair& pair,
 KernelProof LimitSearch::ask(const KernelContract& contract, const Search& search,
                              std::int64_t high) {
   KernelContract narrowed = contract;
-  range_named(narrowed, search.scalar)->high = high;
+  // What is proved is not asked about again: a suspicion is of larger values.
+  Range& range = *range_named(narrowed, search.scalar);
+  range = {std::max(range.low, search.low + 1), high};
   limits_.units_of_kernel = std::min(kUnitsOfStatement, search.left);
   return prove_kernel(module_, pair_.kernel().mangled, narrowed, limits_);
 }
@@ -79,14 +90,25 @@ void LimitSearch::try_to_fail(const Suspect& suspect, Search& search) {
     tried.back().scalars[other.name] = std::min(other.range.high, kModestNumber);
   }
   for (const Suspect& one : tried) {
-    const auto failure = runs_.failing(one);
+    const auto failure = runs_.failing(one, {search.scalar});
     if (!failure) continue;
-    Case smallest = runs_.smallest(*failure, search.index);
+    Case smallest = runs_.smallest(*failure, search.index, search.low);
     const std::int64_t value = kernel_input_of(smallest).integers[search.index];
     if (search.failure && value >= search.fails_at) continue;
     search.failure = std::move(smallest);
     search.fails_at = value;
   }
+}
+
+// The next value up to which the solver is asked: all of the range, or, if that is not decided and
+// no run fails, one of those at which kernels tend to be right, or the middle.
+std::int64_t LimitSearch::next_asked(const Search& search) {
+  if (!search.bisects) return search.high;
+  for (const std::int64_t telling : {kAlmost32, kModestNumber}) {
+    if (search.low < telling && telling < search.high && !search.asked.contains(telling))
+      return telling;
+  }
+  return search.low + (search.high - search.low + 1) / 2;
 }
 
 ScalarLimit LimitSearch::of(const std::string& scalar, const KernelContract& contract,
@@ -96,12 +118,13 @@ ScalarLimit LimitSearch::of(const std::string& scalar, const KernelContract& con
   Search search{.scalar = scalar};
   while (pair_.kernel().scalars[search.index].name != scalar) ++search.index;
   search.low = known.value_or(range.low - 1);
-  std::int64_t high = range.high;  // not proved above; the next that is asked about
-  int rounds = 0;
-  while (search.low < high && search.left > 0 && rounds++ < 4 * kRounds) {
-    const std::int64_t asked = rounds <= kRounds ? high : search.low + (high - search.low + 1) / 2;
+  search.high = range.high;
+  int tries = kTries;
+  while (search.low < search.high && search.left > 0) {
+    const std::int64_t asked = next_asked(search);
+    search.asked.insert(asked);
     const KernelProof proof = ask(whole, search, asked);
-    search.left -= std::min(search.left, std::max<std::uint64_t>(proof.units, 1));
+    search.left -= std::min(search.left, std::max<std::uint64_t>(proof.units, kUnitsOfRound));
     if (proof.answer == Answer::proved) {
       search.low = asked;
       continue;
@@ -110,13 +133,11 @@ ScalarLimit LimitSearch::of(const std::string& scalar, const KernelContract& con
                         ? fmt::format("{} cannot be excluded, and no run shows it", proof.kind)
                         : proof.reason;
     search.where = place_of(module_, proof);
-    if (proof.answer == Answer::suspected) try_to_fail(proof.suspect, search);
-    const bool fails = search.failure && search.fails_at - 1 < high;
-    if (fails) high = search.fails_at - 1;
-    if (!fails) {
-      rounds = std::max(rounds, kRounds);  // nothing but bisection helps
-      high = std::min(high, asked - 1);
-    }
+    if (proof.answer == Answer::suspected && tries > 0) try_to_fail(proof.suspect, search);
+    const bool fails = search.failure && search.fails_at - 1 < search.high;
+    if (!fails) --tries;
+    search.bisects = !fails;
+    search.high = fails ? search.fails_at - 1 : std::min(search.high, asked - 1);
   }
   ScalarLimit limit;
   limit.scalar = scalar;
@@ -243,6 +264,40 @@ std::optional<KernelDescription> description_of(const FittedKernel& fitted,
   return Describing(fitted, *module.find_function(fitted.kernel)).all(why);
 }
 
+std::optional<Case> failure_beyond(KernelOfAllSizes& known, const OnQuestion& on_question) {
+  const ptx::Module module = ptx::parse(*known.fitted.ptx, "embedded PTX");
+  std::vector<std::string> large;
+  KernelContract contract = known.fitted.contract;
+  contract.conditions = known.fitted.relations;
+  const ptx::Function& function = *module.find_function(known.fitted.kernel);
+  for (const std::size_t i : known.fitted.unlimited) {
+    if (function.parameters[i].bytes != 8) continue;
+    large.push_back(contract.parameters[i].name);
+    contract.parameters[i].range.high = kMost64;
+  }
+  const bool is_suspected = known.proof.answer == Answer::suspected;
+  std::string why;
+  std::optional<KernelDescription> description;
+  if (is_suspected || !large.empty()) description = description_of(known.fitted, module, why);
+  if (!description) return std::nullopt;
+  SuspectRuns runs(kept_pair(*std::move(description)), {Settings{}});
+  std::optional<Case> found;
+  if (is_suspected) found = runs.smallest_failing(known.proof.suspect);
+  if (!found && !large.empty()) {
+    const ProofLimits limits{.units_of_kernel = kUnitsOfBeyond, .on_question = on_question};
+    KernelOfAllSizes one = known;
+    one.proof = prove_kernel(module, known.fitted.kernel, contract, limits);
+    one.fitted.contract = contract;
+    one.relations = contract.conditions;
+    one.where = place_of(module, one.proof);
+    if (one.proof.answer == Answer::suspected)
+      found = runs.smallest_failing(one.proof.suspect, large);
+    if (found || one.proof.answer == Answer::proved) known = std::move(one);
+  }
+  if (found) known.wrap = runs.wrap_of(*found);
+  return found;
+}
+
 std::vector<ScalarLimit> limits_of(const KernelOfAllSizes& kernel, const OnQuestion& on_question) {
   const ptx::Module module = ptx::parse(*kernel.fitted.ptx, "embedded PTX");
   std::string why;
@@ -266,7 +321,9 @@ std::vector<ScalarLimit> limits_of(const KernelOfAllSizes& kernel, const OnQuest
     Range& range = *range_named(wide, limit.scalar);
     const std::int64_t known = range.high;
     range.high = scalar->range.high;
-    const bool is_proved = kernel.proof.answer == Answer::proved;
+    // A proof with smaller arrays than those of the contract says nothing here.
+    const bool is_proved = kernel.proof.answer == Answer::proved &&
+                           kernel.relations.size() <= kernel.fitted.relations.size();
     limit = search.of(limit.scalar, wide, is_proved ? std::optional(known) : std::nullopt);
   }
   return limits;

@@ -23,6 +23,7 @@ class LimitSearch {
 
  private:
   struct Search;
+  static std::int64_t next_asked(const Search& search);
   vgpu::symbolic::KernelProof ask(const vgpu::symbolic::KernelContract& contract,
                                   const Search& search, std::int64_t high);
   void try_to_fail(const vgpu::symbolic::Suspect& suspect, Search& search);
@@ -37,6 +38,12 @@ class LimitSearch {
 [[nodiscard]] std::optional<KernelDescription> description_of(const FittedKernel& fitted,
                                                               const ptx::Module& module,
                                                               std::string& why);
+
+// Of numbers of a kernel whose contract was observed, a case that fails and that is too large to
+// run whole: numbers that the solver suspects, or 64-bit integers beyond those that the proof is
+// about. If these are proved, that replaces the statement.
+[[nodiscard]] std::optional<Case> failure_beyond(KernelOfAllSizes& known,
+                                                 const OnQuestion& on_question);
 
 // Of a kernel whose contract was observed.
 [[nodiscard]] std::vector<ScalarLimit> limits_of(const KernelOfAllSizes& kernel,

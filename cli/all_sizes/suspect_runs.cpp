@@ -26,12 +26,28 @@ constexpr std::int64_t kJustBeyond[] = {(std::int64_t{1} << 31) + (1 << 20),
 // A condition like `n % 64 == 0` leaves out so many values in a row, at most.
 constexpr std::int64_t kStepsToDomain = 256;
 
+// Warp instructions of a sparse run: enough for thousands of blocks, and few where a loop goes
+// through all numbers.
+constexpr std::uint64_t kSparseSteps = 4'000'000;
+
 // What a proof is about: sparse runs say nothing of results, of steps or of unwritten values.
 bool is_refutation(const vgpu::Finding& finding) {
   using Kind = vgpu::FindingKind;
   return finding.severity == vgpu::Severity::error &&
          (finding.kind == Kind::data_race || finding.kind == Kind::out_of_bounds ||
           finding.kind == Kind::misaligned_access || finding.kind == Kind::barrier_divergence);
+}
+
+vgpu::CheckerSet only_checker_of(vgpu::FindingKind kind) {
+  using vgpu::CheckerSet;
+  CheckerSet checkers = vgpu::no_checkers();
+  bool CheckerSet::*const by_kind[] = {
+#define FINDING_KIND(enumerator, name, checker) checker,
+#include "vgpu/check/finding_kinds.def"
+#undef FINDING_KIND
+  };
+  if (const auto checker = by_kind[static_cast<std::size_t>(kind)]) checkers.*checker = true;
+  return checkers;
 }
 
 KernelInput shape_of(const KernelDescription& kernel, const Suspect& suspect) {
@@ -84,21 +100,13 @@ void shrink_grid(const KernelDescription& kernel, KernelInput& input) {
 
 }  // namespace
 
-std::optional<Case> SuspectRuns::failing(const AnyInput& input) {
-  const bool is_sparse = static_cast<const KernelInput*>(input.get())->blocks.has_value();
-  for (const Settings& one : settings_) {
-    Case a_case;
-    a_case.pair = &pair_;
-    a_case.input = input;
-    a_case.schedule = vgpu::Schedule{};
-    a_case.settings = one;
-    const Verdict verdict = runner_.run(a_case);
-    if (is_sparse ? std::ranges::any_of(verdict.findings, is_refutation) : verdict.failed()) {
-      return a_case;
-    }
-    if (is_sparse) break;
-  }
-  return std::nullopt;
+Case SuspectRuns::case_of(AnyInput input, const Settings& settings) const {
+  Case a_case;
+  a_case.pair = &pair_;
+  a_case.input = std::move(input);
+  a_case.schedule = vgpu::Schedule{};
+  a_case.settings = settings;
+  return a_case;
 }
 
 std::optional<Case> SuspectRuns::failing_whole(const KernelInput& shape) {
@@ -111,7 +119,10 @@ std::optional<Case> SuspectRuns::failing_whole(const KernelInput& shape) {
     draw_contents(kernel, draw, input);
     const AnyInput drawn = std::make_shared<const KernelInput>(std::move(input));
     if (!pair_.in_domain(drawn)) return std::nullopt;
-    if (auto found = failing(drawn)) return found;
+    for (const Settings& one : settings_) {
+      Case a_case = case_of(drawn, one);
+      if (runner_.run(a_case).failed()) return a_case;
+    }
   }
   return std::nullopt;
 }
@@ -129,16 +140,66 @@ std::optional<Case> SuspectRuns::failing_sparsely(KernelInput shape,
   }
   if (bytes > kSparseBytes) return std::nullopt;
   const AnyInput input = std::make_shared<const KernelInput>(std::move(shape));
-  return pair_.in_domain(input) ? failing(input) : std::nullopt;
+  if (!pair_.in_domain(input)) return std::nullopt;
+  Case a_case = case_of(input, settings_.front());
+  a_case.settings.limits.steps_max = std::min(a_case.settings.limits.steps_max, kSparseSteps);
+  // From one failure on it is that kind which is looked for.
+  if (kind_) a_case.settings.checkers = only_checker_of(*kind_);
+  for (const vgpu::Finding& finding : runner_.run(a_case).findings) {
+    if (!is_refutation(finding) || (kind_ && finding.kind != *kind_)) continue;
+    last_kind_ = finding.kind;
+    a_case.settings = settings_.front();
+    return a_case;
+  }
+  return std::nullopt;
 }
 
-std::optional<Case> SuspectRuns::failing(const Suspect& suspect) {
+std::optional<Case> SuspectRuns::failing_wider(const KernelInput& shape,
+                                               const std::vector<std::uint32_t>& blocks) {
+  for (const auto axis : {&Dim3::x, &Dim3::y, &Dim3::z}) {
+    KernelInput wider = shape;
+    wider.launch.grid.*axis = UINT32_MAX;
+    shrink_grid(pair_.kernel(), wider);
+    if (wider.launch.grid.*axis <= shape.launch.grid.*axis) continue;
+    if (auto found = failing_sparsely(std::move(wider), blocks)) return found;
+  }
+  return std::nullopt;
+}
+
+// Just beyond 32 bits an index wraps as it does far beyond, and more is touched.
+std::optional<Case> SuspectRuns::failing_just_beyond(const KernelInput& shape,
+                                                     const std::vector<std::string>& wide) {
   const KernelDescription& kernel = pair_.kernel();
+  for (const std::int64_t most : kJustBeyond) {
+    KernelInput nearer = shape;
+    bool is_changed = false;
+    for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
+      const ScalarParameter& scalar = kernel.scalars[i];
+      if (!is_integer(scalar.element)) continue;
+      const bool is_wide = std::ranges::find(wide, scalar.name) != wide.end();
+      if (nearer.integers[i] <= most && !is_wide) continue;
+      const std::int64_t value = std::min(most, scalar.range.high);
+      is_changed |= value != nearer.integers[i];
+      nearer.integers[i] = value;
+    }
+    if (!is_changed) continue;
+    nearer.launch.grid.x = UINT32_MAX;
+    shrink_grid(kernel, nearer);
+    if (auto found = failing_sparsely(std::move(nearer), {})) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Case> SuspectRuns::failing(const Suspect& suspect,
+                                         const std::vector<std::string>& wide) {
+  const KernelDescription& kernel = pair_.kernel();
+  kind_.reset();
   KernelInput shape = shape_of(kernel, suspect);
   if (!fit_launch(kernel, shape)) return std::nullopt;
   const auto elements = elements_of(kernel, shape);
   if (elements && *elements <= kElementsRun && shape.launch.threads() <= kThreadsRun) {
-    return failing_whole(shape);
+    auto found = failing_whole(shape);
+    return found || wide.empty() ? found : failing_just_beyond(shape, wide);
   }
   const Dim3& grid = shape.launch.grid;
   if (grid.count() > UINT32_MAX) return std::nullopt;
@@ -150,37 +211,24 @@ std::optional<Case> SuspectRuns::failing(const Suspect& suspect) {
   }
   std::ranges::sort(blocks);
   blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-  if (auto found = failing_sparsely(shape, blocks)) return found;
+  auto found = failing_sparsely(shape, blocks);
   // Few blocks may take long to come to what many show at once.
-  for (const auto axis : {&Dim3::x, &Dim3::y, &Dim3::z}) {
-    KernelInput wider = shape;
-    wider.launch.grid.*axis = UINT32_MAX;
-    shrink_grid(kernel, wider);
-    if (wider.launch.grid.*axis <= shape.launch.grid.*axis) continue;
-    if (auto found = failing_sparsely(std::move(wider), blocks)) return found;
-  }
-  // Just beyond 32 bits an index wraps as it does far beyond, and more is touched.
-  for (const std::int64_t most : kJustBeyond) {
-    KernelInput nearer = shape;
-    bool is_nearer = false;
-    for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
-      if (nearer.integers[i] <= most || !is_integer(kernel.scalars[i].element)) continue;
-      nearer.integers[i] = most;
-      is_nearer = true;
-    }
-    if (!is_nearer) continue;
-    nearer.launch.grid.x = UINT32_MAX;
-    shrink_grid(kernel, nearer);
-    if (auto found = failing_sparsely(std::move(nearer), {})) return found;
-  }
-  return std::nullopt;
+  if (!found) found = failing_wider(shape, blocks);
+  return found ? found : failing_just_beyond(shape, wide);
 }
 
-Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar) {
+std::optional<Case> SuspectRuns::smallest_failing(const Suspect& suspect,
+                                                  const std::vector<std::string>& wide) {
+  auto found = failing(suspect, wide);
+  if (found) found = smallest(*found);
+  return found;
+}
+
+Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar, std::int64_t passes) {
   const KernelDescription& kernel = pair_.kernel();
   Case best = failing_case;
   if (!kernel_input_of(best).blocks) return best;
-  std::int64_t passes = kernel.scalars[scalar].range.low - 1;
+  kind_ = last_kind_;
   while (kernel_input_of(best).integers[scalar] - passes > 1) {
     const std::int64_t high = kernel_input_of(best).integers[scalar];
     const std::int64_t middle = passes + (high - passes) / 2;
@@ -228,7 +276,8 @@ Case SuspectRuns::smallest(const Case& failing_case) {
   Case best = failing_case;
   if (!kernel_input_of(best).blocks) return best;
   for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
-    if (is_integer(kernel.scalars[i].element)) best = smallest(best, i);
+    const ScalarParameter& scalar = kernel.scalars[i];
+    if (is_integer(scalar.element)) best = smallest(best, i, scalar.range.low - 1);
   }
   for (const auto axis : {&Dim3::x, &Dim3::y, &Dim3::z}) best = smallest_grid(best, axis);
   return best;

@@ -25,26 +25,38 @@ class SuspectRuns {
   SuspectRuns(const KernelPair& pair, std::vector<Settings> settings)
       : pair_(pair), settings_(std::move(settings)) {}
 
-  // A case with the suspected numbers that fails.
-  [[nodiscard]] std::optional<Case> failing(const vgpu::symbolic::Suspect& suspect);
-  // From a failing case, by bisection, the one with the smallest value of an integer.
-  [[nodiscard]] Case smallest(const Case& failing, std::size_t scalar);
-  // ... of all integers and the grid, one after the other; whatever runs whole is returned as it
-  // is.
-  [[nodiscard]] Case smallest(const Case& failing);
+  // A case with the suspected numbers, or larger ones, that fails.
+  //   wide: integers that may be larger than suspected
+  [[nodiscard]] std::optional<Case> failing(const vgpu::symbolic::Suspect& suspect,
+                                            const std::vector<std::string>& wide = {});
+  // ... and the smallest such case.
+  [[nodiscard]] std::optional<Case> smallest_failing(const vgpu::symbolic::Suspect& suspect,
+                                                     const std::vector<std::string>& wide = {});
+  // From the case that failing() returned, by bisection, the one with the smallest value of an
+  // integer; at `passes` there is none.  Whatever runs whole is returned as it is.
+  [[nodiscard]] Case smallest(const Case& failing, std::size_t scalar, std::int64_t passes);
   // The line where an integer wraps first in a case, with its operands; empty: none does.
   [[nodiscard]] std::string wrap_of(const Case& failing);
 
  private:
-  [[nodiscard]] std::optional<Case> failing(const AnyInput& input);
+  // Of all integers and the grid, one after the other.
+  [[nodiscard]] Case smallest(const Case& failing);
+  [[nodiscard]] Case case_of(AnyInput input, const Settings& settings) const;
   [[nodiscard]] std::optional<Case> failing_whole(const KernelInput& shape);
   [[nodiscard]] std::optional<Case> failing_sparsely(KernelInput shape,
                                                      std::vector<std::uint32_t> blocks);
+  [[nodiscard]] std::optional<Case> failing_wider(const KernelInput& shape,
+                                                  const std::vector<std::uint32_t>& blocks);
+  [[nodiscard]] std::optional<Case> failing_just_beyond(const KernelInput& shape,
+                                                        const std::vector<std::string>& wide);
   [[nodiscard]] Case smallest_grid(const Case& failing, std::uint32_t Dim3::*axis);
 
   const KernelPair& pair_;
   std::vector<Settings> settings_;
   TrialRunner runner_;
+  // The one kind that sparse runs look for; nothing: all.
+  std::optional<vgpu::FindingKind> kind_{};
+  vgpu::FindingKind last_kind_ = vgpu::FindingKind::out_of_bounds;  // of the last one that failed
 };
 
 }  // namespace warpcheck

@@ -9,7 +9,6 @@
 
 #include "cli/cli.hpp"
 #include "cli/fix/source_tree.hpp"
-#include "vgpu/text/trimmed.hpp"
 
 namespace warpcheck {
 namespace {

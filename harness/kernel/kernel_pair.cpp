@@ -304,7 +304,9 @@ AnyOutput KernelPair::run_kernel(const AnyInput& input) const {
   return std::make_shared<const int>(0);  // there was an output
 }
 
-bool is_sparse(const AnyInput& input) { return typed(input).blocks.has_value(); }
+bool is_sparse(const AnyPair& pair, const AnyInput& input) {
+  return dynamic_cast<const KernelPair*>(&pair) != nullptr && typed(input).blocks.has_value();
+}
 
 // Nobody reads what some blocks have written.
 AnyOutput KernelPair::run_sparsely(const KernelInput& input) const {

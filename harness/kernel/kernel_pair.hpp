@@ -47,8 +47,8 @@ class KernelPair final : public PairWithoutReference {
 // lives.  Throws FieldError.
 [[nodiscard]] const AnyPair& kernel_pair_of(const Json& description);
 
-// Whether an input of a kernel's pair is too large to run whole.
-[[nodiscard]] bool is_sparse(const AnyInput& input);
+// Whether an input is one of a kernel's pair, and too large to run whole.
+[[nodiscard]] bool is_sparse(const AnyPair& pair, const AnyInput& input);
 
 // Draws scalars and a launch that satisfy the description, with arrays that are empty; lengths and
 // contents follow.  False: what was drawn is outside the domain.

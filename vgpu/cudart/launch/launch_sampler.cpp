@@ -27,6 +27,11 @@ bool may_communicate(const vgpu::Launch& launch) {
          launch.explicit_cluster || launch.program->uses_clusters;
 }
 
+std::vector<std::uint32_t> blocks_of(const vgpu::Launch& launch) {
+  return sparse_blocks(launch.grid, launch.block,
+                       possible_factors(launch.program->parameters, launch.parameters));
+}
+
 }  // namespace
 
 std::optional<vgpu::BlockSample> LaunchSampler::sample_of(const vgpu::Launch& launch) {
@@ -40,7 +45,7 @@ std::optional<vgpu::BlockSample> LaunchSampler::sample_of(const vgpu::Launch& la
                              launch.grid.count()));
     return std::nullopt;
   }
-  vgpu::BlockSample sample{sparse_blocks(launch.grid, launch.block, launch.parameters)};
+  vgpu::BlockSample sample{blocks_of(launch)};
   if (settings.steps_budget > spent_) {
     sample.steps_budget = (settings.steps_budget - spent_) / kShareOfLaunch;
   }
@@ -54,9 +59,7 @@ std::optional<vgpu::BlockSample> LaunchSampler::sample_of_trial(const vgpu::Laun
   for (const std::uint32_t block : *trial_.sampled()) {
     if (block < launch.grid.count()) blocks.insert(block);
   }
-  for (const std::uint32_t block : sparse_blocks(launch.grid, launch.block, launch.parameters)) {
-    blocks.insert(block);
-  }
+  for (const std::uint32_t block : blocks_of(launch)) blocks.insert(block);
   return vgpu::BlockSample{.blocks = {blocks.begin(), blocks.end()}};
 }
 

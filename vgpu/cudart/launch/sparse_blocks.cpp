@@ -14,26 +14,6 @@ constexpr unsigned kPowerMax = 40;           // 2^40 bytes is more than a device
 constexpr unsigned kPowerOfProductMin = 24;  // of products with a factor: 2^31 bytes and beyond
 constexpr std::size_t kPerDimension = 400;
 
-// Integers among the parameters that may be a pitch or a size.
-std::vector<std::uint64_t> factors_of(std::span<const std::byte> parameters) {
-  std::set<std::uint64_t> factors;
-  const auto add = [&](std::uint64_t value) {
-    if (value > 1 && value < kFactorMax) factors.insert(value);
-  };
-  for (std::size_t at = 0; at + 4 <= parameters.size(); at += 4) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, parameters.data() + at, sizeof word);
-    add(word);
-    if (at % 8 != 0 || at + 8 > parameters.size()) continue;
-    std::uint64_t wide = 0;
-    std::memcpy(&wide, parameters.data() + at, sizeof wide);
-    add(wide);
-  }
-  std::vector<std::uint64_t> few(factors.begin(), factors.end());
-  if (few.size() > kFactorsMax) few.resize(kFactorsMax);
-  return few;
-}
-
 // The numbers below `count` around which number * unit passes a power of two.
 void add_crossings(std::uint64_t count, std::uint64_t unit, unsigned lowest,
                    std::set<std::uint64_t>& numbers) {
@@ -60,9 +40,30 @@ std::vector<std::uint64_t> numbers_of(std::uint64_t count, std::uint64_t threads
 
 }  // namespace
 
+std::vector<std::uint64_t> possible_factors(std::span<const vgpu::Parameter> layout,
+                                            std::span<const std::byte> parameters) {
+  std::set<std::uint64_t> factors;
+  const auto add = [&](std::size_t at, std::size_t bytes) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, parameters.data() + at, bytes);
+    if (value > 1 && value < kFactorMax) factors.insert(value);
+  };
+  for (const vgpu::Parameter& one : layout) {
+    const std::size_t end = std::min<std::size_t>(one.offset + one.bytes, parameters.size());
+    // A number of 64 bits, or an address, has no halves; a struct has members of either size.
+    const bool is_one_number = one.bytes == 8 && one.alignment == 8;
+    for (std::size_t at = one.offset; at + 4 <= end; at += 4) {
+      if (!is_one_number) add(at, 4);
+      if (at % 8 == 0 && at + 8 <= end) add(at, 8);
+    }
+  }
+  std::vector<std::uint64_t> few(factors.begin(), factors.end());
+  if (few.size() > kFactorsMax) few.resize(kFactorsMax);
+  return few;
+}
+
 std::vector<std::uint32_t> sparse_blocks(const Dim3& grid, const Dim3& block,
-                                         std::span<const std::byte> parameters) {
-  const std::vector<std::uint64_t> factors = factors_of(parameters);
+                                         const std::vector<std::uint64_t>& factors) {
   std::set<std::uint32_t> blocks;
   // Along each dimension, at both ends of the others.
   const auto add_line = [&](std::uint32_t Dim3::*dimension) {

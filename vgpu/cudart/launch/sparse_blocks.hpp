@@ -12,15 +12,19 @@
 #include <vector>
 
 #include "vgpu/program/dim3.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::cudart {
 
 // Launches of no more blocks are not huge.
 inline constexpr std::uint64_t kWholeBlocksMax = 1024;
 
+// The integers among a kernel's parameters that may be a pitch or a size, ascending.
+[[nodiscard]] std::vector<std::uint64_t> possible_factors(std::span<const vgpu::Parameter> layout,
+                                                          std::span<const std::byte> parameters);
+
 // Returns numbers of blocks, ascending, at most some thousand.
-//   parameters: the bytes of the kernel's parameters, whose integers are possible factors
 [[nodiscard]] std::vector<std::uint32_t> sparse_blocks(const Dim3& grid, const Dim3& block,
-                                                       std::span<const std::byte> parameters);
+                                                       const std::vector<std::uint64_t>& factors);
 
 }  // namespace warpcheck::cudart

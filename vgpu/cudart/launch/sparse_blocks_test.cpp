@@ -31,13 +31,26 @@ TEST(SparseBlocks, CrossWherePowersOfTwoAreNoMultiplesOfTheBlock) {
 }
 
 TEST(SparseBlocks, CrossWhereARowTimesAPitchDoes) {
-  std::vector<std::byte> parameters(16);
   const std::uint32_t pitch = 50'000;
-  std::memcpy(parameters.data() + 8, &pitch, sizeof pitch);
   const Dim3 grid(1, 60'000);
   const std::uint32_t row = (1u << 31) / pitch;  // 42,949
-  EXPECT_TRUE(has(sparse_blocks(grid, Dim3(256), parameters), row));
+  EXPECT_TRUE(has(sparse_blocks(grid, Dim3(256), {pitch}), row));
   EXPECT_FALSE(has(sparse_blocks(grid, Dim3(256), {}), row));
+}
+
+TEST(SparseBlocks, FactorsAreNumbersOfTheParametersAndNoHalvesOfAddresses) {
+  std::vector<std::byte> parameters(32);
+  const auto put = [&](std::size_t at, auto value) {
+    std::memcpy(parameters.data() + at, &value, sizeof value);
+  };
+  put(0, std::uint64_t{0xefe'1234'5600});  // an address
+  put(8, std::uint32_t{50'000});
+  put(16, std::uint64_t{3'000'000'000});
+  put(24, std::uint32_t{70});  // a struct of two
+  put(28, std::uint32_t{90});
+  const std::vector<vgpu::Parameter> layout{{0, 8, 8}, {8, 4, 4}, {16, 8, 8}, {24, 8, 4}};
+  EXPECT_EQ(possible_factors(layout, parameters),
+            (std::vector<std::uint64_t>{70, 90, 50'000, 3'000'000'000}));
 }
 
 TEST(SparseBlocks, OfASmallGridAreAllOfIt) {
