@@ -24,7 +24,7 @@ namespace warpcheck {
 namespace {
 
 // How many of the schedules that a search tries first a change has to help under, besides that of
-// the case; and how many if the case shows on weak memory alone.
+// the case; if the case shows on weak memory alone, those of weak memory among so many.
 constexpr std::uint64_t kSchedules = 9, kSchedulesOfWeakMemory = 800;
 constexpr std::uint64_t kSeed = 1;
 // Trials of the pair, with which the change has to help where they launch the changed code: sizes
@@ -115,12 +115,14 @@ class CaseCauses final : public CauseSearch {
 
   // Whether no other schedule shows the findings that it removes, or others.
   bool holds(const Change& change, const std::set<std::string>& removed) override {
-    const std::uint64_t schedules = is_of_weak_memory() ? kSchedulesOfWeakMemory : kSchedules;
-    for (std::uint64_t i = 0; i < schedules; ++i) {
+    for (auto schedule = schedules().begin(); schedule != schedules_.end(); ++schedule) {
       if (budget() == 0) return false;
-      const std::optional<Verdict> verdict = try_case(change, case_, policy(i), steps_max());
-      if (!verdict || brings_others(verdict->findings) || shows(verdict->findings, removed))
-        return false;
+      const std::optional<Verdict> verdict = try_case(change, case_, *schedule, steps_max());
+      if (verdict && !brings_others(verdict->findings) && !shows(verdict->findings, removed))
+        continue;
+      // What has refuted one change is likely to refute the next one.
+      std::rotate(schedules_.begin(), schedule, schedule + 1);
+      return false;
     }
     for (const Drawn& drawn : drawn_cases()) {
       if (budget() == 0) break;
@@ -135,6 +137,15 @@ class CaseCauses final : public CauseSearch {
       if (is_worse) return false;
     }
     return true;
+  }
+
+  std::vector<StrategyChoice>& schedules() {
+    if (!schedules_.empty()) return schedules_;
+    for (std::uint64_t i = 0; i < kSchedules; ++i) schedules_.push_back(policy(i));
+    for (std::uint64_t i = kSchedules; is_of_weak_memory() && i < kSchedulesOfWeakMemory; ++i) {
+      if (policy(i).name == "weak_memory") schedules_.push_back(policy(i));
+    }
+    return schedules_;
   }
 
   [[nodiscard]] bool is_of_weak_memory() const {
@@ -174,6 +185,7 @@ class CaseCauses final : public CauseSearch {
   Engine& engine_;
   Launches kernels_;
   std::uint64_t text_bytes_ = 0;
+  std::vector<StrategyChoice> schedules_;  // those that have refuted a change first
   std::vector<Drawn> drawn_;
   bool has_drawn_ = false;
 };

@@ -228,8 +228,8 @@ std::string shifted_comparison(const ptx::Function& function, const ptx::Instruc
   return {};
 }
 
-// Threads whose number is not below an integer argument of the kernel leave it.
-void add_guards(const CodeSite& site, std::vector<Change>& changes) {
+// Threads whose number, in a dimension, is not below an integer argument of the kernel leave it.
+void add_guards(const CodeSite& site, char dimension, std::vector<Change>& changes) {
   CodeSite begin = site;
   begin.function = 0;
   begin.index = 0;
@@ -240,15 +240,17 @@ void add_guards(const CodeSite& site, std::vector<Change>& changes) {
     if (parameter.bytes != 4 || ptx::is_float(parameter.element)) continue;
     if (types && (i >= types->size() || (*types)[i] == "float")) continue;
     const std::string text = fmt::format(
-        "{{ .reg .u32 %of_guard<4>; .reg .pred %is_beyond; mov.u32 %of_guard0, %ctaid.x; "
-        "mov.u32 %of_guard1, %ntid.x; mov.u32 %of_guard2, %tid.x; "
+        "{{ .reg .u32 %of_guard<4>; .reg .pred %is_beyond; mov.u32 %of_guard0, %ctaid.{1}; "
+        "mov.u32 %of_guard1, %ntid.{1}; mov.u32 %of_guard2, %tid.{1}; "
         "mad.lo.u32 %of_guard2, %of_guard0, %of_guard1, %of_guard2; "
-        "ld.param.u32 %of_guard3, [{}]; setp.hs.u32 %is_beyond, %of_guard2, %of_guard3; "
+        "ld.param.u32 %of_guard3, [{0}]; setp.hs.u32 %is_beyond, %of_guard2, %of_guard3; "
         "@%is_beyond ret; }}",
-        parameter.name);
+        parameter.name, dimension);
+    const std::string of_dimension = dimension == 'x' ? "" : fmt::format(" in {}", dimension);
     changes.push_back(
         {{edit_at(begin, EditKind::insert_before, text)},
-         fmt::format("a check of the thread's index against argument {} of the kernel", i + 1)});
+         fmt::format("a check of the thread's index{} against argument {} of the kernel",
+                     of_dimension, i + 1)});
   }
 }
 
@@ -309,7 +311,11 @@ std::vector<Change> bound_changes(const std::vector<CodeSite>& sites) {
       changes.push_back({{edit_at(there, EditKind::respell, text)},
                          fmt::format("the comparison of {} shifted by one", line)});
     }
-    add_guards(site, changes);
+    for (const char dimension : {'x', 'y', 'z'}) {
+      const std::string number = fmt::format("%tid.{}", dimension);
+      if (dimension == 'x' || site.program().ptx.find(number) != std::string_view::npos)
+        add_guards(site, dimension, changes);
+    }
   }
   return changes;
 }
