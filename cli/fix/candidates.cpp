@@ -260,6 +260,8 @@ class Proposals {
     for (Patch& patch : bounded_accesses(*place.file, *place.tree, place.node)) {
       add(std::move(patch), kRankOfValues);
     }
+    for (Patch& patch : bounded_variables(*place.file, *place.tree, place.node))
+      add(std::move(patch), kRankOfValues + 2);
     for (Patch& patch : strided_accesses(*place.file, *place.tree, place.node)) {
       add(std::move(patch), 60);
     }

@@ -73,4 +73,104 @@ TEST_F(FixProgram, RunsWithEditsOfItsDeviceCode) {
   expect_one_line_error(run("exec --edits no.json -- ./reverse"), "cannot read no.json");
 }
 
+// --- experiments with copies of a program ------------------------------------------------------
+
+TEST_F(FixProgram, ExecNamesTheChangeWithWhichAllFindingsVanish) {
+  const Outcome found = run("exec --json r.json --sarif r.sarif --html r.html -- ./reverse");
+  EXPECT_EQ(found.status, 66);
+  const std::string sentence =
+      "with __syncthreads() after reverse.cu:6, this program has no findings";
+  EXPECT_NE(found.out.find("=========   " + sentence + "\n=========   and 1 consequence:\n"),
+            std::string::npos)
+      << found.out;
+  EXPECT_NE(found.out.find("2 errors of 1 cause"), std::string::npos) << found.out;
+  for (const char* const file : {"r.json", "r.sarif", "r.html"})
+    EXPECT_NE(read(file).find(sentence), std::string::npos) << file;
+  EXPECT_NE(read("r.json").find(R"("grouped_by": "experiment")"), std::string::npos);
+  EXPECT_NE(read("r.json").find(R"("consequence_of")"), std::string::npos);
+}
+
+TEST_F(FixProgram, ExecSaysWhereFindingsAreGroupedByRules) {
+  const Outcome none = run("exec --causes 0 --json r.json -- ./reverse");
+  EXPECT_EQ(none.out.find("this program has no findings"), std::string::npos) << none.out;
+  EXPECT_EQ(read("r.json").find(R"("causes")"), std::string::npos);
+  const Outcome few =
+      run("exec --causes 1 --json r.json --sarif r.sarif --html r.html -- ./reverse");
+  EXPECT_EQ(few.status, 66);
+  const std::string why =
+      "findings are grouped by rules, no change was tried: a second run would take more steps than "
+      "they may";
+  EXPECT_NE(few.out.find("========= " + why), std::string::npos) << few.out;
+  for (const char* const file : {"r.json", "r.sarif", "r.html"})
+    EXPECT_NE(read(file).find(why), std::string::npos) << file;
+  const Outcome some = run("exec --causes 600000 -- ./reverse");
+  EXPECT_NE(some.out.find("the budget of steps for experiments was used up after"),
+            std::string::npos)
+      << some.out;
+}
+
+// A program that appends to a file runs for the user once.
+TEST_F(FixProgram, ExperimentsWriteNoFiles) {
+  std::string source = kSource;
+  source.insert(source.find("  return host[0]"),
+                "  FILE* const file = fopen(\"log\", \"a\");\n  if (file != nullptr) {\n"
+                "    fputs(\"ran\\n\", file);\n    fclose(file);\n  }\n");
+  std::ofstream(directory_ / "reverse.cu") << "#include <cstdio>\n" << source;
+  ASSERT_EQ(shell(kBuild).status, 0);
+  const Outcome found = run("exec -- ./reverse");
+  EXPECT_NE(found.out.find("this program has no findings"), std::string::npos) << found.out;
+  EXPECT_EQ(read("log"), "ran\n");
+}
+
+TEST_F(FixProgram, OrdersAreNeededOrNot) {
+  const Outcome failing = run("orders -- ./reverse");
+  EXPECT_EQ(failing.status, 2);
+  EXPECT_NE(failing.out.find("./reverse fails as it is: data-race"), std::string::npos)
+      << failing.out;
+  std::string source = kSource;
+  source.insert(source.find("  if (t < n) out"),
+                "  __syncthreads();\n  int v = share[t];\n"
+                "  __syncthreads();\n  if (n < 0) out[0] = v;\n");
+  std::ofstream(directory_ / "reverse.cu") << source;
+  ASSERT_EQ(shell(kBuild).status, 0);
+  const Outcome judged = run("orders --runs 2 --json orders.json -- ./reverse");
+  EXPECT_EQ(judged.status, 1) << judged.out;
+  EXPECT_NE(judged.out.find("./reverse: 2 orders: "), std::string::npos) << judged.out;
+  EXPECT_NE(judged.out.find("executed 2 times, "), std::string::npos) << judged.out;
+}
+
+constexpr const char* kTwoStreams = R"(
+__global__ void doubled(const int* in, int* out) { out[threadIdx.x] = 2 * in[threadIdx.x]; }
+
+int main() {
+  int *a, *b, *c, host[32];
+  cudaMalloc(&a, sizeof host);
+  cudaMalloc(&b, sizeof host);
+  cudaMalloc(&c, sizeof host);
+  cudaMemset(a, 1, sizeof host);
+  cudaMemset(b, 1, sizeof host);
+  cudaStream_t one, two;
+  cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking);
+  cudaDeviceSynchronize();
+  doubled<<<1, 32, 0, one>>>(a, b);
+  doubled<<<1, 32, 0, two>>>(b, c);
+  cudaDeviceSynchronize();
+  cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost);
+  return 0;
+}
+)";
+
+TEST_F(FixProgram, WhatHostCodeLacksIsNamed) {
+  std::ofstream(directory_ / "reverse.cu") << kTwoStreams;
+  ASSERT_EQ(shell(kBuild).status, 0);
+  const Outcome fixed = run("fix --runs 2 -- ./reverse");
+  EXPECT_EQ(fixed.status, 0) << fixed.out;
+  EXPECT_NE(fixed.out.find("HOST CODE of ./reverse\n  it lacks an order of the streams "
+                           "(cudaStreamWaitEvent(), or one stream) between "),
+            std::string::npos)
+      << fixed.out;
+  EXPECT_NE(fixed.out.find("4 runs without a finding"), std::string::npos) << fixed.out;
+}
+
 }  // namespace

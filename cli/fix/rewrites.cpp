@@ -324,6 +324,33 @@ std::vector<Patch> bounded_accesses(const std::string& file, const SourceTree& t
   return patches;
 }
 
+std::vector<Patch> bounded_variables(const std::string& file, const SourceTree& tree,
+                                     std::size_t node) {
+  std::vector<Patch> patches;
+  if (tree[node].kind != Kind::simple || !is_plain(tree, node)) return patches;
+  const std::string_view code = tree.code_of(node);
+  const std::vector<std::string> bounds = integer_parameters(tree, tree.function_of(node));
+  const auto assignment = assignment_of(code);
+  if (!assignment || !is_place(assignment->target)) return patches;
+  std::set<std::string> variables;
+  for (const Subscript& access : subscripts_of(code)) {
+    if (has_effects(access.index)) continue;
+    for (std::size_t at = 0, end = 0; at < access.index.size(); at = end + 1) {
+      for (end = at; end < access.index.size() && is_word_character(access.index[end]);) ++end;
+      const std::string word = access.index.substr(at, end - at);
+      const bool is_name = !word.empty() && (word[0] < '0' || word[0] > '9');
+      // A part of an index; bounded_accesses() compares the whole of it.
+      if (is_name && word != access.index && std::ranges::find(bounds, word) == bounds.end())
+        variables.insert(word);
+    }
+  }
+  for (const std::string& variable : variables) {
+    for (const std::string& bound : bounds)
+      patches.push_back(with_condition(file, tree, node, fmt::format("{} < {}", variable, bound)));
+  }
+  return patches;
+}
+
 std::vector<Patch> strided_accesses(const std::string& file, const SourceTree& tree,
                                     std::size_t node) {
   std::vector<Patch> patches;

@@ -32,6 +32,10 @@ std::optional<Patch> atomic_store(const std::string& file, const SourceTree& tre
 std::vector<Patch> bounded_accesses(const std::string& file, const SourceTree& tree,
                                     std::size_t node);
 
+// `a[y * n + x] = ...;` only if `y < m`, for each variable of an index and each bound.
+std::vector<Patch> bounded_variables(const std::string& file, const SourceTree& tree,
+                                     std::size_t node);
+
 // A statement for threadIdx.x as a loop over all elements of a shared array.
 std::vector<Patch> strided_accesses(const std::string& file, const SourceTree& tree,
                                     std::size_t node);

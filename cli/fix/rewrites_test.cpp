@@ -106,6 +106,13 @@ TEST(BoundedAccesses, ASharedArrayHasItsOwn) {
                 "  __shared__ int s[64];\n  const int x = (t < 64 ? s[t] : 0);\n  s[n] = x;\n"}));
 }
 
+TEST(BoundedVariables, AreThoseOfAnIndex) {
+  const SourceTree tree = kernel_with("  if (x < n) a[y * n + x] = in[x];\n");
+  EXPECT_EQ(applied(tree, bounded_variables("k.cu", tree, statement_of(tree, 3))),
+            (std::vector<std::string>{"  if (x < n && x < n) a[y * n + x] = in[x];\n",
+                                      "  if (x < n && y < n) a[y * n + x] = in[x];\n"}));
+}
+
 TEST(StridedAccesses, BecomeALoopOverASharedArray) {
   const SourceTree tree = kernel_with("  __shared__ int s[256];\n  s[threadIdx.x] = 0;\n");
   EXPECT_EQ(applied(tree, strided_accesses("k.cu", tree, statement_of(tree, 4))),

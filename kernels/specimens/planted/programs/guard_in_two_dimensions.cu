@@ -1,4 +1,4 @@
-// out-of-bounds:
+// out-of-bounds: a check of the thread's index in y against argument 4
 #include "planted_program.hpp"
 
 __global__ void guard_in_two_dimensions(const int* in, int* out, int width, int height) {
