@@ -48,7 +48,7 @@ class Programs:
     def run_program(self, mode):
         report = self.here / "report.json"
         report.unlink(missing_ok=True)
-        result = subprocess.run([self.warpcheck, "exec", "--json", report, "--", "./program", mode],
+        result = subprocess.run([self.warpcheck, "exec", "--causes", "0", "--json", report, "--", "./program", mode],
                                 cwd=self.here, capture_output=True, text=True, timeout=300)
         findings = json.loads(report.read_text())["findings"]
         self.table.add(self.SOURCE.stem, mode, findings, verdict_tables.sources_of(self.SOURCE))

@@ -22,7 +22,7 @@ def run(warpcheck, compile, report, options, program, words=(), part="", **more)
     reported is as if that were a program by itself."""
     report.unlink(missing_ok=True)
     result = subprocess.run(
-        [warpcheck, "exec", "--compile", compile, *options, "--json", report, "--", program,
+        [warpcheck, "exec", "--causes", "0", "--compile", compile, *options, "--json", report, "--", program,
          *filter(None, [part]), *words], capture_output=True, text=True, timeout=120, **more)
     messages = re.sub("^.* thread instructions in .*\n", "", result.stderr, flags=re.MULTILINE)
     # The two ways may run two programs: it has a name in messages, and one in the report.

@@ -33,7 +33,7 @@ def build(source):
 
 def run(program, words, options):
     report = BUILD / "contenders.json"
-    result = subprocess.run([WARPCHECK, "exec", "--json", report, *options, "--", program, *words],
+    result = subprocess.run([WARPCHECK, "exec", "--causes", "0", "--json", report, *options, "--", program, *words],
                             capture_output=True, text=True, timeout=600)
     findings = json.loads(report.read_text())["findings"]
     return result, [each for each in findings if each["severity"] == "error"]

@@ -34,7 +34,7 @@ def run(name, options):
     nvcc("-lib", BUILD / f"{name}.o", "-o", library)
     nvcc("-rdc=true", BUILD / "main.o", BUILD / "host.o", library, "-o", BUILD / name)
     report = BUILD / f"{name}.json"
-    result = subprocess.run([WARPCHECK, "exec", "--leaks", "--json", report, "--", BUILD / name],
+    result = subprocess.run([WARPCHECK, "exec", "--causes", "0", "--leaks", "--json", report, "--", BUILD / name],
                             capture_output=True, text=True, cwd=HERE, timeout=300)
     findings = json.loads(report.read_text())["findings"]
     table.add("linked", name, findings, verdict_tables.sources_of(*HERE.glob("*.cu")))
