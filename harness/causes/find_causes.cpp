@@ -19,6 +19,7 @@
 #include "harness/trial/schedule_search.hpp"
 #include "harness/trial/trial.hpp"
 #include "harness/trial/watched_engine.hpp"
+#include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck {
 namespace {
@@ -143,7 +144,9 @@ class CaseCauses final : public CauseSearch {
     if (!schedules_.empty()) return schedules_;
     for (std::uint64_t i = 0; i < kSchedules; ++i) schedules_.push_back(policy(i));
     for (std::uint64_t i = kSchedules; is_of_weak_memory() && i < kSchedulesOfWeakMemory; ++i) {
-      if (policy(i).name == "weak_memory") schedules_.push_back(policy(i));
+      const StrategyChoice choice = policy(i);
+      if (vgpu::make_strategy(choice.name, choice.seed)->chooses_past(0))
+        schedules_.push_back(choice);
     }
     return schedules_;
   }
