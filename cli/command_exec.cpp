@@ -349,6 +349,7 @@ class Execution {
     }
     if (explained.findings.empty()) return;
     report_.causes = causes_of_program(explained, supervisor_, runner_);
+    if (supervisor_.is_stopped()) report_.causes = {};
     // A report of one finding has nothing to group.
     if (report_.findings.size() < 2) report_.causes.why_not.clear();
     for (HelpfulChange& change : report_.causes.found) {

@@ -374,4 +374,92 @@ std::vector<Candidate> candidates_for(const Sources& sources, const Verdict& ver
   return Proposals(sources, kernels, results_are_known).of(verdict);
 }
 
+namespace {
+
+constexpr int kRankOfExperiments = 10;
+
+// "after scan.cu:14"
+struct PlaceOfExperiment {
+  bool after = false, at = false;
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+std::optional<PlaceOfExperiment> place_of_experiment(std::string_view text) {
+  PlaceOfExperiment place;
+  const std::size_t blank = text.find(' '), colon = text.rfind(':');
+  if (blank == std::string_view::npos || colon == std::string_view::npos || colon < blank)
+    return std::nullopt;
+  const std::string_view word = text.substr(0, blank);
+  if (word != "after" && word != "before" && word != "at") return std::nullopt;
+  place.after = word == "after";
+  place.at = word == "at";
+  place.file = text.substr(blank + 1, colon - blank - 1);
+  for (const char c : text.substr(colon + 1)) {
+    if (c < '0' || c > '9') return std::nullopt;
+    place.line = 10 * place.line + static_cast<std::uint32_t>(c - '0');
+  }
+  return place;
+}
+
+// The remedy whose words the text begins with; the rest is where.
+std::optional<Remedy> remedy_of_experiment(std::string_view& text) {
+  for (const Remedy remedy : {Remedy::copy_wait_and_barrier, Remedy::warp_barrier,
+                              Remedy::block_barrier, Remedy::cluster_barrier, Remedy::fence,
+                              Remedy::fence_of_system, Remedy::copy_wait, Remedy::proxy_fence}) {
+    const std::string_view words = inserted_text(remedy).words;
+    if (!text.starts_with(words) || !text.substr(words.size()).starts_with(' ')) continue;
+    text.remove_prefix(words.size() + 1);
+    return remedy;
+  }
+  for (const std::string_view words :
+       {"atomicAdd() ", "atomic max ", "atomic min ", "atomic or ", "atomic and ", "atomic xor "}) {
+    if (!text.starts_with(words)) continue;
+    text.remove_prefix(words.size());
+    return Remedy::atomic_update;
+  }
+  return std::nullopt;
+}
+
+std::optional<Patch> patch_at(const Sources& sources, const PlaceOfExperiment& place,
+                              Remedy remedy) {
+  for (const auto& [file, tree] : sources) {
+    if (file.substr(file.find_last_of('/') + 1) != place.file) continue;
+    for (const std::size_t node : tree.statements_at(place.line)) {
+      const Place there{&file, &tree, node};
+      if (remedy == Remedy::atomic_update) {
+        std::vector<Patch> updates = atomic_updates(file, tree, node);
+        if (!updates.empty()) return std::move(updates.front());
+        continue;
+      }
+      const std::size_t parent = tree[node].parent;
+      if (tree[parent].kind != Kind::block) continue;
+      const std::size_t index = index_in(tree[parent], node);
+      return Insertion(there, {parent, place.after ? index + 1 : index})
+          .of(inserted_text(remedy).source);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Candidate> candidate_of_experiment(const Sources& sources, const std::string& text) {
+  std::string_view rest = text;
+  const std::optional<Remedy> remedy = remedy_of_experiment(rest);
+  if (!remedy) return std::nullopt;
+  Patch all;
+  while (!rest.empty()) {
+    constexpr std::string_view kAnd = " and ";
+    const std::size_t end = std::min(rest.find(kAnd), rest.size());
+    const auto place = place_of_experiment(rest.substr(0, end));
+    if (!place || place->at != (*remedy == Remedy::atomic_update)) return std::nullopt;
+    const std::optional<Patch> patch = patch_at(sources, *place, *remedy);
+    if (!patch || !all.add(*patch)) return std::nullopt;
+    rest.remove_prefix(std::min(end + kAnd.size(), rest.size()));
+  }
+  if (all.files.empty()) return std::nullopt;
+  return Candidate{std::move(all), kRankOfExperiments};
+}
+
 }  // namespace warpcheck

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,5 +36,10 @@ struct KernelsToFix {
 //     and atomics are proposed
 std::vector<Candidate> candidates_for(const Sources& sources, const Verdict& verdict,
                                       const KernelsToFix& kernels, bool results_are_known);
+
+// What an experiment has inserted in the PTX (HelpfulChange::text), "__threadfence() after
+// scan.cu:14 and before scan.cu:20", "atomicAdd() at scan.cu:9", as a candidate that is preferred
+// to all others. Nothing: it is of another kind, or the source has no such place.
+std::optional<Candidate> candidate_of_experiment(const Sources& sources, const std::string& text);
 
 }  // namespace warpcheck

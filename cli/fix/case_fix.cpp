@@ -12,6 +12,7 @@
 #include "cli/fix/fix.hpp"
 #include "cli/fix/fix_search.hpp"
 #include "harness/causes/changes.hpp"
+#include "harness/causes/find_causes.hpp"
 #include "harness/pair/source_path.hpp"
 #include "harness/search/search.hpp"
 #include "harness/shrink/shrink.hpp"
@@ -64,6 +65,7 @@ class CaseFix final : public FixSearch {
           "the sources of its kernels are not known here: a pair's kernels are compiled with "
           "warpcheck_kernels(), and the files must still be there");
     }
+    expect_of(causes_of(record_.a_case, verdict));
     return search();
   }
 

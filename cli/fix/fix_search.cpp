@@ -80,6 +80,10 @@ void FixSearch::add_unit(SourceUnit unit) {
   units_.push_back(std::move(unit));
 }
 
+void FixSearch::expect_of(const Causes& causes) {
+  for (const HelpfulChange& change : causes.found) expected_.push_back(change.text);
+}
+
 void FixSearch::has_blocks_of(std::uint32_t threads) {
   kernels_.threads_max = std::max(kernels_.threads_max, threads);
 }
@@ -136,6 +140,10 @@ void FixSearch::extend(FixAttempt base) {
   for (unsigned changes = 1; changes <= options_.changes_max; ++changes) {
     const Verdict why = *base.failing;
     std::vector<Candidate> candidates = candidates_for(sources_, why, kernels_, knows_results());
+    for (const std::string& text : expected_) {
+      if (auto expected = candidate_of_experiment(sources_, text))
+        candidates.insert(candidates.begin(), *std::move(expected));
+    }
     const UniformPlaces places(sources_);
     std::erase_if(candidates, [&](const Candidate& one) { return !places.all_come_by(one.patch); });
     std::vector<FixAttempt> attempts;

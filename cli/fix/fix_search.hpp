@@ -16,6 +16,7 @@
 #include "cli/fix/recompiled.hpp"
 #include "cli/fix/uniform_places.hpp"
 #include "harness/case/verdict.hpp"
+#include "harness/report/causes.hpp"
 
 namespace warpcheck {
 
@@ -59,6 +60,9 @@ class FixSearch {
   // Compiles what an attempt needs for the build; false: it does not compile.
   bool compile(FixAttempt& attempt, cudart::Build build);
 
+  // Changes that experiments have found to help: they are tried first.
+  void expect_of(const Causes& causes);
+
   [[nodiscard]] const FixOptions& options() const { return options_; }
   [[nodiscard]] const std::vector<SourceUnit>& units() const { return units_; }
   Fix fix_;
@@ -73,6 +77,7 @@ class FixSearch {
   const FixOptions& options_;
   std::vector<SourceUnit> units_;
   KernelsToFix kernels_;
+  std::vector<std::string> expected_;  // texts of changes
   Sources sources_;
   std::map<std::string, std::string> paths_;  // absolute, by the name in the patch
   std::uint64_t compilations_ = 0;

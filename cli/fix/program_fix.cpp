@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "cli/exec/program_causes.hpp"
 #include "cli/exec/program_file.hpp"
 #include "cli/exec/program_report.hpp"
 #include "cli/exec/program_run.hpp"
@@ -105,12 +106,18 @@ class ProgramFix final : public FixSearch {
     if (first->verdict.findings.empty()) only_bounds_ = false;
     if (holds_with_host_change(first->verdict)) return std::move(fix_);
     if (const std::string why = find_sources(*first); !why.empty()) return refuse(why);
+    expect_of(causes_of_program({.run = &first->run,
+                                 .settings = settings_of(known_.front(), {}),
+                                 .findings = first->verdict.findings,
+                                 .seconds = limit_s_ / kTimesFirst},
+                                supervisor_, runner_));
     return search();
   }
 
  private:
   // What a run has shown.
   struct Seen {
+    ProgramRun run;
     Verdict verdict;
     int status = 0;
     bool ended = true;
@@ -194,6 +201,7 @@ class ProgramFix final : public FixSearch {
         seen.kernels.emplace(kernel->name, *kernel);
       }
     }
+    seen.run = run;
     if (!texts.empty()) require_stand_ins(seen);
     return seen;
   }
