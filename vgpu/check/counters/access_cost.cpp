@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 
 namespace warpcheck::vgpu {
 namespace {
@@ -41,19 +40,6 @@ std::uint32_t strided_sectors(const AccessedLanes& lanes) {
   return static_cast<std::uint32_t>(std::popcount(touched & lowest));
 }
 
-// Returns the sectors of lanes whose addresses ascend, as most do; nothing: they do not.
-std::optional<std::uint32_t> ascending_sectors(const AccessedLanes& lanes) {
-  if (lanes.mask != ~0u) return std::nullopt;
-  const auto shift = static_cast<std::uint32_t>(lanes.first % kSectorBytes);
-  std::uint32_t descents = 0, sectors = 1;
-  for (std::uint32_t lane = 1; lane < kWarpLanes; ++lane) {
-    const std::uint32_t before = lanes.offsets[lane - 1], offset = lanes.offsets[lane];
-    descents += offset < before ? 1 : 0;
-    sectors += (offset + shift) / kSectorBytes != (before + shift) / kSectorBytes ? 1 : 0;
-  }
-  return descents == 0 ? std::optional(sectors) : std::nullopt;
-}
-
 // Whether every active lane reads what the lane beside it reads, unless that one is inactive.  The
 // numbers of lanes beside each other differ in the bit `beside`.
 bool share_with(const AccessedLanes& lanes, std::uint32_t beside) {
@@ -70,15 +56,20 @@ bool share_with(const AccessedLanes& lanes, std::uint32_t beside) {
 
 AccessCost AccessCosts::sectors(const AccessedLanes& lanes) {
   if (lanes.pattern == Pattern::uniform) return {1, 1};
-  const std::uint32_t moved = lanes.pattern == Pattern::strided
-                                  ? strided_sectors(lanes)
-                                  : ascending_sectors(lanes).value_or(0);
-  const std::uint32_t all = moved != 0 ? moved : scattered_sectors(lanes);
+  const std::uint32_t all =
+      lanes.pattern == Pattern::strided ? strided_sectors(lanes) : scattered_sectors(lanes);
   return {all, std::min(all, divided_up(number_of(lanes.mask) * lanes.bytes, kSectorBytes))};
 }
 
 std::uint32_t AccessCosts::scattered_sectors(const AccessedLanes& lanes) {
   const auto shift = static_cast<std::uint32_t>(lanes.first % kSectorBytes);
+  if (lanes.mask == ~0u) {
+    std::array<std::uint32_t, kWarpLanes> begins;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      begins[lane] = (lanes.offsets[lane] + shift) & ~(kSectorBytes - 1);
+    }
+    return functions_->different(begins.data());
+  }
   seen_.clear();
   std::uint32_t count = 0;
   for_lanes(lanes.mask, [&](unsigned lane) {
