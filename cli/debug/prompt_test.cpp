@@ -181,6 +181,19 @@ TEST_F(PromptTest, SharedMemoryIsWatchedForOtherBlocksOfTheClusterToo) {
   EXPECT_HAS(said[4], "the run has ended\n");
 }
 
+TEST_F(PromptTest, SharedMemoryOfOtherBlocksIsReadByItsAddress) {
+  const auto said =
+      session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/cluster",
+              {"watch shared 0 4", "continue", "continue", "stepi", "x/dw 0xd0001000000",
+               "x/dw 0xd0002000000", "x/dw 0xd0003000000", "print *(int*)0xd0001000000"});
+  // Thread 3 of block 1 has written what block 0 has.
+  EXPECT_HAS(said[4], ": exchange block (1,0,0) thread (3,0,0)");
+  EXPECT_EQ(said[5], "0x0: 71\n");
+  EXPECT_EQ(said[6], "0x0: 0\n");
+  EXPECT_EQ(said[7], "error: block 2 of the cluster has no shared memory now\n");
+  EXPECT_EQ(said[8], "71\n");
+}
+
 TEST_F(PromptTest, CalledFunctionsAreBreakpointsBehindTheirPrologues) {
   const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
                             {"break leaf", "break Ring::push", "break outer", "break nothing",

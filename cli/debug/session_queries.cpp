@@ -239,7 +239,12 @@ Place DebugSession::resolve(const Thread& thread, std::uint64_t generic_address)
   json question = impl_->question("resolve", thread);
   question["address"] = generic_address;
   const json answer = impl_->debuggee.ask(impl_->here(), question);
-  return {space_named(answer.at("space")), answer.at("offset"), thread};
+  Place place{space_named(answer.at("space")), answer.at("offset"), thread};
+  // Shared memory of another block of the cluster.
+  if (answer.contains("block")) {
+    place.thread.block = impl_->stop.grid.position_of(answer["block"].get<std::uint32_t>());
+  }
+  return place;
 }
 
 std::optional<Symbol> DebugSession::symbol(std::string_view name, const Thread& thread,

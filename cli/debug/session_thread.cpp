@@ -123,6 +123,8 @@ std::optional<Address> SessionThread::symbol(std::string_view name) const {
 Address SessionThread::resolve(std::uint64_t generic) const {
   try {
     const Place place = session_.resolve(thread_, generic);
+    // Only the generic address says that the memory is another block's.
+    if (!(place.thread.block == thread_.block)) return {ptx::Space::generic, generic};
     return {space_of(place.space), place.offset};
   } catch (const DebugError&) {
     return {ptx::Space::generic, generic};

@@ -186,6 +186,19 @@ json memory(const json& question, const ThreadStates& states) {
           {"short", why_short}};
 }
 
+// The block of the thread's cluster whose shared memory an address names; null: it names none.
+const vgpu::Slot* block_of_cluster(std::uint64_t address, const json& question,
+                                   const ThreadStates& states) {
+  if (!states.program().uses_clusters || address < vgpu::kSharedWindow) return nullptr;
+  const std::uint64_t tag = (address - vgpu::kSharedWindow) / vgpu::kWindowBytes;
+  if (tag == 0 || tag >= vgpu::kSharedWindows) return nullptr;
+  const vgpu::Slot& own = states.slot_of(question.at("block").get<std::uint32_t>());
+  for (const vgpu::Slot* const slot : states.launch().resident()) {
+    if (slot->cluster == own.cluster && slot->cluster_rank == tag - 1) return slot;
+  }
+  throw NotThere(fmt::format("block {} of the cluster has no shared memory now", tag - 1));
+}
+
 json resolve(const json& question, const ThreadStates& states) {
   const auto address = question.at("address").get<std::uint64_t>();
   const auto is_in = [&](std::uint64_t window) {
@@ -203,6 +216,11 @@ json resolve(const json& question, const ThreadStates& states) {
   }
   if (is_in(vgpu::kParamWindow)) {
     return {{"space", "parameter"}, {"offset", address - vgpu::kParamWindow}};
+  }
+  if (const vgpu::Slot* const slot = block_of_cluster(address, question, states)) {
+    return {{"space", "shared"},
+            {"offset", (address - vgpu::kSharedWindow) % vgpu::kWindowBytes},
+            {"block", slot->block}};
   }
   const Range range = global_range(states, address);
   const bool is_constant = range.allocation->space == ptx::Space::constant;
