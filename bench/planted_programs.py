@@ -9,6 +9,7 @@ and what `fix` makes: a patch, a named change of host code, or nothing.  Fails i
 a patch is wrong.
 """
 import argparse
+import ctypes
 import json
 import pathlib
 import re
@@ -18,6 +19,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+SKIPPED = 77
+LANDLOCK_CREATE_RULESET = 444
 PROGRAMS = ROOT / "kernels/specimens/planted/programs"
 
 
@@ -85,6 +88,9 @@ def main():
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     arguments.warpcheck = str(pathlib.Path(arguments.warpcheck).resolve())
+    if ctypes.CDLL(None).syscall(LANDLOCK_CREATE_RULESET, None, 0, 1) < 3:
+        print("this system has no experiments: they need landlock(7), from its version 3 on")
+        return SKIPPED
     names = arguments.names or sorted(path.stem for path in PROGRAMS.glob("*.cu"))
     counts = {"cause": 0, "patch": 0, "host": 0, "wrong": 0}
     print(f"{'program':<26}{'cause':<8}{'fix':<8}change")

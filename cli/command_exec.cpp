@@ -1,7 +1,6 @@
 // warpcheck exec: programs that nvcc built, as they are, on the virtual GPU.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -89,16 +88,6 @@ struct ExecArguments {
   ProfileArguments profile;
   ReportOptions reports;
 };
-
-// Of processes that have ended.
-double cpu_seconds_of_children() {
-  rusage used{};
-  ::getrusage(RUSAGE_CHILDREN, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 // Returns whether --check names a check, or all that are on by default.
 bool asks_for(const ExecArguments& arguments, std::string_view check) {
@@ -266,7 +255,10 @@ class Execution {
     if (report_.runs < arguments_.runs) report_.is_complete = false;
     const bool is_cut = supervisor_.is_stopped() || report_.timed_out;
     if (compares_outputs(arguments_) && !is_cut) compare_outputs();
-    if (first_failing_ && !is_cut) find_causes();
+    if (first_failing_ && !is_cut && arguments_.causes_steps != 0) {
+      explain(report_, *first_failing_, settings_of_run(first_failing_->number),
+              arguments_.causes_steps, supervisor_, runner_);
+    }
     return tell();
   }
 
@@ -329,32 +321,6 @@ class Execution {
                                                    : fmt::format("{} (run 1)", options_of_run(1)));
     if (found) report_.add(found->finding, found->run);
     report_.is_unsteady = !found && comparison_.is_unsteady();
-  }
-
-  // Of the findings of the first run that shows an error, by experiment.
-  void find_causes() {
-    if (arguments_.causes_steps == 0) return;
-    ExplainedRun explained{.run = &first_failing_->run,
-                           .settings = settings_of_run(first_failing_->number),
-                           .findings = {},
-                           .seconds = first_failing_->seconds,
-                           .cpu_seconds = first_failing_->cpu_seconds,
-                           .steps_max = arguments_.causes_steps};
-    std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < report_.findings.size(); ++i) {
-      const ProgramReport::Found& found = report_.findings[i];
-      if (found.run != first_failing_->number || found.class_as_recorded.empty()) continue;
-      numbers.push_back(i);
-      explained.findings.push_back(found.finding);
-    }
-    if (explained.findings.empty()) return;
-    report_.causes = causes_of_program(explained, supervisor_, runner_);
-    if (supervisor_.is_stopped()) report_.causes = {};
-    // A report of one finding has nothing to group.
-    if (report_.findings.size() < 2) report_.causes.why_not.clear();
-    for (HelpfulChange& change : report_.causes.found) {
-      for (std::size_t& finding : change.findings) finding = numbers[finding];
-    }
   }
 
   // For --write-expect: the findings that are new.
@@ -466,11 +432,6 @@ class Execution {
   const ptx::Edits edits_ = read_edits(arguments_.edits);
   Supervisor& supervisor_;
   ProgramRunner runner_;
-  struct FailingRun {
-    int number = 1;
-    ProgramRun run;
-    double seconds = 0, cpu_seconds = 0;
-  };
   std::optional<FailingRun> first_failing_;
   OutputComparison comparison_;
   FilledRuns filled_;

@@ -1,6 +1,7 @@
 #include "cli/exec/program_causes.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <iterator>
@@ -11,7 +12,6 @@
 
 #include "cli/exec/code_of_kernels.hpp"
 #include "cli/exec/program_experiments.hpp"
-#include "cli/exec/program_report.hpp"
 #include "cli/exec/run_output.hpp"
 #include "harness/causes/cause_search.hpp"
 #include "harness/trial/schedule_search.hpp"
@@ -178,6 +178,41 @@ Causes causes_of_program(const ExplainedRun& explained, Supervisor& supervisor,
   ProgramReport report(ExpectedFindings(), "");
   report.add(*explained.run);
   return ProgramCauses(explained, supervisor, runner, report.warp_instructions()).run();
+}
+
+double cpu_seconds_of_children() {
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+void explain(ProgramReport& report, const FailingRun& failing, cudart::ExecSettings settings,
+             std::uint64_t steps_max, Supervisor& supervisor, ProgramRunner& runner) {
+  ExplainedRun explained{.run = &failing.run,
+                         .settings = std::move(settings),
+                         .findings = {},
+                         .seconds = failing.seconds,
+                         .cpu_seconds = failing.cpu_seconds,
+                         .steps_max = steps_max};
+  std::vector<std::size_t> numbers;  // in the report, of those to explain
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const ProgramReport::Found& found = report.findings[i];
+    if (found.run != failing.number || found.class_as_recorded.empty()) continue;
+    numbers.push_back(i);
+    explained.findings.push_back(found.finding);
+  }
+  if (explained.findings.empty()) return;
+  Causes causes = causes_of_program(explained, supervisor, runner);
+  if (supervisor.is_stopped()) return;
+  // A report of one finding has nothing to group.
+  if (report.findings.size() < 2) causes.why_not.clear();
+  for (HelpfulChange& change : causes.found) {
+    for (std::size_t& finding : change.findings) finding = numbers[finding];
+  }
+  report.causes = std::move(causes);
 }
 
 }  // namespace warpcheck

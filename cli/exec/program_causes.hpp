@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cli/exec/program_report.hpp"
 #include "cli/exec/program_run.hpp"
 #include "cli/exec/supervisor.hpp"
 #include "harness/report/causes.hpp"
@@ -23,9 +24,23 @@ struct ExplainedRun {
   std::uint64_t steps_max = kStepsOfPrograms;
 };
 
+// The processor time of processes that were started here and have ended.
+[[nodiscard]] double cpu_seconds_of_children();
+
 // Indices in the result are those of ExplainedRun::findings.
 //   runner: with which the run was made
 [[nodiscard]] Causes causes_of_program(const ExplainedRun& explained, Supervisor& supervisor,
                                        ProgramRunner& runner);
+
+// A run that showed errors.
+struct FailingRun {
+  int number = 1;
+  ProgramRun run;
+  double seconds = 0, cpu_seconds = 0;  // that it took
+};
+// Sets `report.causes` of the findings that this run was the first to show.
+//   settings: of that run
+void explain(ProgramReport& report, const FailingRun& failing, cudart::ExecSettings settings,
+             std::uint64_t steps_max, Supervisor& supervisor, ProgramRunner& runner);
 
 }  // namespace warpcheck

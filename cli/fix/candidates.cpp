@@ -442,9 +442,63 @@ std::optional<Patch> patch_at(const Sources& sources, const PlaceOfExperiment& p
   return std::nullopt;
 }
 
+// The first of the patches of a line of the file that it names.
+template <typename PatchesOf>
+std::optional<Candidate> first_patch_at(const Sources& sources, std::string_view where,
+                                        PatchesOf patches_of) {
+  const auto place = place_of_experiment(fmt::format("at {}", where));
+  if (!place) return std::nullopt;
+  for (const auto& [file, tree] : sources) {
+    if (file.substr(file.find_last_of('/') + 1) != place->file) continue;
+    for (Patch& patch : patches_of(file, tree, place->line)) {
+      return Candidate{std::move(patch), kRankOfExperiments};
+    }
+  }
+  return std::nullopt;
+}
+
+// "the scope of the device at scan.cu:20"
+std::optional<Candidate> wider_scope_of_experiment(const Sources& sources, std::string_view where,
+                                                   bool of_system) {
+  return first_patch_at(sources, where,
+                        [&](const std::string& file, const SourceTree& tree, std::uint32_t line) {
+                          std::vector<Patch> patches = wider_scopes(file, tree, of_system);
+                          std::erase_if(patches, [&](const Patch& patch) {
+                            const std::vector<TextEdit>& edits = patch.files.at(file);
+                            return edits.size() != 1 || tree.line_of(edits.front().at) != line;
+                          });
+                          return patches;
+                        });
+}
+
+// "the comparison of scan.cu:20 shifted by one"
+std::optional<Candidate> comparison_of_experiment(const Sources& sources, std::string_view where) {
+  return first_patch_at(sources, where,
+                        [](const std::string& file, const SourceTree& tree, std::uint32_t line) {
+                          for (const std::size_t node : tree.statements_at(line)) {
+                            std::vector<Patch> patches = shifted_comparisons(file, tree, node);
+                            if (!patches.empty()) return patches;
+                          }
+                          return std::vector<Patch>();
+                        });
+}
+
 }  // namespace
 
 std::optional<Candidate> candidate_of_experiment(const Sources& sources, const std::string& text) {
+  constexpr std::string_view kOfDevice = "the scope of the device at ",
+                             kOfSystem = "the scope of the system at ",
+                             kComparison = "the comparison of ", kShifted = " shifted by one";
+  const std::string_view whole = text;
+  if (whole.starts_with(kOfDevice))
+    return wider_scope_of_experiment(sources, whole.substr(kOfDevice.size()), false);
+  if (whole.starts_with(kOfSystem))
+    return wider_scope_of_experiment(sources, whole.substr(kOfSystem.size()), true);
+  if (whole.starts_with(kComparison) && whole.ends_with(kShifted)) {
+    return comparison_of_experiment(
+        sources,
+        whole.substr(kComparison.size(), whole.size() - kComparison.size() - kShifted.size()));
+  }
   std::string_view rest = text;
   const std::optional<Remedy> remedy = remedy_of_experiment(rest);
   if (!remedy) return std::nullopt;
