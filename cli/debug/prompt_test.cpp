@@ -184,8 +184,8 @@ TEST_F(PromptTest, SharedMemoryIsWatchedForOtherBlocksOfTheClusterToo) {
 TEST_F(PromptTest, SharedMemoryOfOtherBlocksIsReadByItsAddress) {
   const auto said =
       session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/cluster",
-              {"watch shared 0 4", "continue", "continue", "stepi", "x/dw 0xd0001000000",
-               "x/dw 0xd0002000000", "x/dw 0xd0003000000", "print *(int*)0xd0001000000"});
+              {"watch shared 0 4", "continue", "continue", "stepi", "x/dw 0xd0010000000",
+               "x/dw 0xd0011000000", "x/dw 0xd0012000000", "print *(int*)0xd0010000000"});
   // Thread 3 of block 1 has written what block 0 has.
   EXPECT_HAS(said[4], ": exchange block (1,0,0) thread (3,0,0)");
   EXPECT_EQ(said[5], "0x0: 71\n");

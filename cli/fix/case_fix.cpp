@@ -77,10 +77,11 @@ class CaseFix final : public FixSearch {
       for (const Change& change : host_changes(finding, {}, knows_results())) {
         step(fmt::format("supposes {}", change.text));
         const std::vector<Case> known = cases_;
-        const cudart::Suppositions before = std::exchange(cudart::suppositions(), change.supposed);
         fix_.trials = 0;
-        const bool is_silent = holds_in(Build::optimized) && holds_in(Build::unoptimized);
-        cudart::suppositions() = before;
+        const bool is_silent = [&] {
+          const cudart::Supposing supposing(change.supposed);
+          return holds_in(Build::optimized) && holds_in(Build::unoptimized);
+        }();
         cases_ = known;
         if (!is_silent) continue;
         fix_.cases = cases_.size();

@@ -102,7 +102,8 @@ class ProgramJudge {
     settings.prove = !is_plain && turn == 0;
     std::optional<ProgramRun> run = experiments_.run(std::move(settings));
     if (!run) throw ProgramError(fmt::format("{}: {}", program_.command[0], experiments_.why()));
-    SeenRun seen{.run = *std::move(run), .report = ProgramReport(ExpectedFindings(), program_.path)};
+    SeenRun seen{.run = *std::move(run),
+                 .report = ProgramReport(ExpectedFindings(), program_.path)};
     seen.report.add(seen.run);
     seen.output = output_of(seen.run);
     for (const cudart::ExecRecord& record : seen.run.records) {

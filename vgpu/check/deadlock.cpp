@@ -84,9 +84,10 @@ bool waits_for_columns(const Program& program, const Waiting& waiting) {
 
 std::string what_columns_they_want(const Waiting& waiting, std::string_view waits) {
   if (waiting.written.pc == ptx::kNone) {
-    return fmt::format("{} to allocate {} columns of tensor memory until the other block of the "
-                       "pair allocates them, too",
-                       waits, waiting.number);
+    return fmt::format(
+        "{} to allocate {} columns of tensor memory until the other block of the "
+        "pair allocates them, too",
+        waits, waiting.number);
   }
   return fmt::format("{} for {} columns of tensor memory, of which {} of {} are free", waits,
                      waiting.number, waiting.arrived, waiting.expected);

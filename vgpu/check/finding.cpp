@@ -97,8 +97,8 @@ std::size_t return_type_length(std::string_view name) {
   std::size_t length = 0;
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool begins_word = i == 0 || (name[i - 1] != '_' && std::isalnum(
-                                            static_cast<unsigned char>(name[i - 1])) == 0);
+    const bool begins_word = i == 0 || (name[i - 1] != '_' &&
+                                        std::isalnum(static_cast<unsigned char>(name[i - 1])) == 0);
     if (begins_word && depth == 0 && name.substr(i).starts_with("operator")) break;
     if (name[i] == '<' || name[i] == '(') ++depth;
     if (name[i] == '>' || name[i] == ')') --depth;

@@ -23,7 +23,8 @@ struct Multimem {
 };
 
 constexpr std::int64_t pack(const Multimem& multimem) {
-  return static_cast<std::int64_t>(multimem.op) | static_cast<std::int64_t>(multimem.combines) << 8 |
+  return static_cast<std::int64_t>(multimem.op) |
+         static_cast<std::int64_t>(multimem.combines) << 8 |
          static_cast<std::int64_t>(multimem.element) << 16 |
          static_cast<std::int64_t>(multimem.sum) << 24 |
          static_cast<std::int64_t>(multimem.register_bytes) << 32;

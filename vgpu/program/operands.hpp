@@ -51,8 +51,8 @@ enum class CopyOperand : std::uint8_t { target, source, bytes, rows, ignores = 5
 enum class CopyGroupOperand : std::uint8_t { groups_left = 1 };
 // bulk_copy: rows: the first of four intermediate rows for an element and addresses; object: the
 // address of the mbarrier (absent: a bulk group is used); blocks: the blocks of the cluster
-// (multicast), or the bytes of each 16 that are copied (cp_mask).  multimem: target: an address in a
-// multicast object; rows: the first of the consecutive rows of its registers.
+// (multicast), or the bytes of each 16 that are copied (cp_mask).  multimem: target: an address in
+// a multicast object; rows: the first of the consecutive rows of its registers.
 enum class BulkOperand : std::uint8_t { target, source, bytes, rows, object, blocks };
 // tensor_copy: coordinates: the first of consecutive rows, those of the offsets of im2col behind
 // them; rows: the first of four intermediate

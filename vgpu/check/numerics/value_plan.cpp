@@ -95,8 +95,7 @@ ValueRule rule_of(const Instr& instr) {
     case InstrKind::atomic: return ValueRule::updates;
     case InstrKind::copy:
     case InstrKind::tensor_copy: return ValueRule::copies;
-    case InstrKind::bulk_copy:
-      return is_multimem(instr) ? ValueRule::replaces : ValueRule::copies;
+    case InstrKind::bulk_copy: return is_multimem(instr) ? ValueRule::replaces : ValueRule::copies;
     case InstrKind::special:
     case InstrKind::param:
     case InstrKind::local_address:

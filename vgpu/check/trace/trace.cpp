@@ -361,8 +361,8 @@ void Trace::note_kernel(const std::string& name, const Program& program) {
   if (!totals_.kernels.contains(name) && totals_.kernels.size() == kKernelsMax) return;
   TracedKernel& kernel = totals_.kernels[name];
   kernel.blocks = std::max(kernel.blocks, static_cast<std::uint32_t>(grid_.count()));
-  kernel.warps = std::max(kernel.warps,
-                          static_cast<std::uint32_t>((block_.count() + kWarpLanes - 1) / kWarpLanes));
+  kernel.warps = std::max(
+      kernel.warps, static_cast<std::uint32_t>((block_.count() + kWarpLanes - 1) / kWarpLanes));
   const ptx::SourceLocation& first = program.user_location(0);
   std::uint32_t from = first.line, to = first.line;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {

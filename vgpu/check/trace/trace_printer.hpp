@@ -67,9 +67,9 @@ struct TracedKernel {
 
 struct TraceTotals {
   std::uint64_t launches = 0;
-  std::uint64_t steps = 0;    // executed
-  std::uint64_t shown = 0;    // that the filters show
-  std::uint64_t written = 0;  // of those
+  std::uint64_t steps = 0;                        // executed
+  std::uint64_t shown = 0;                        // that the filters show
+  std::uint64_t written = 0;                      // of those
   std::map<std::string, TracedKernel> kernels{};  // the first ones that were launched, by name
 };
 

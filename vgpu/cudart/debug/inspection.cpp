@@ -92,15 +92,6 @@ Range global_range(const ThreadStates& states, std::uint64_t address) {
           place.part->bytes - place.offset};
 }
 
-// Returns the block of that rank in the cluster of `own`.
-const vgpu::Slot& slot_of_rank(const ThreadStates& states, const vgpu::Slot& own,
-                               std::uint32_t rank) {
-  for (const vgpu::Slot* slot : states.launch().resident()) {
-    if (slot->cluster == own.cluster && slot->cluster_rank == rank) return *slot;
-  }
-  throw NotThere(fmt::format("the cluster has no block of rank {}, or it has exited", rank));
-}
-
 Range range_of(const json& question, const ThreadStates& states) {
   const std::string space = question.at("space");
   const auto offset = question.at("offset").get<std::uint64_t>();
@@ -112,15 +103,12 @@ Range range_of(const json& question, const ThreadStates& states) {
     }
     return {nullptr, bytes.data() + offset, offset, bytes.size() - offset};
   }
-  const vgpu::Slot& own = states.slot_of(question.at("block").get<std::uint32_t>());
-  const vgpu::Slot& slot =
-      offset < vgpu::kWindowBytes ? own : slot_of_rank(states, own, vgpu::rank_of_window(offset));
-  const std::uint64_t at = offset % vgpu::kWindowBytes;
-  if (slot.shared == nullptr || at >= slot.shared->bytes) {
+  const vgpu::Slot& slot = states.slot_of(question.at("block").get<std::uint32_t>());
+  if (slot.shared == nullptr || offset >= slot.shared->bytes) {
     throw NotThere(fmt::format("the block has {} bytes of shared memory",
                                slot.shared == nullptr ? 0 : slot.shared->bytes));
   }
-  return {slot.shared, slot.shared->data + at, offset, slot.shared->bytes - at};
+  return {slot.shared, slot.shared->data + offset, offset, slot.shared->bytes - offset};
 }
 
 // Where a byte of a thread's local memory is: words of all lanes are interleaved.
@@ -189,14 +177,15 @@ json memory(const json& question, const ThreadStates& states) {
 // The block of the thread's cluster whose shared memory an address names; null: it names none.
 const vgpu::Slot* block_of_cluster(std::uint64_t address, const json& question,
                                    const ThreadStates& states) {
-  if (!states.program().uses_clusters || address < vgpu::kSharedWindow) return nullptr;
-  const std::uint64_t tag = (address - vgpu::kSharedWindow) / vgpu::kWindowBytes;
-  if (tag == 0 || tag >= vgpu::kSharedWindows) return nullptr;
+  const std::uint64_t offset = address - vgpu::kSharedWindow;
+  const bool is_there = vgpu::kClusterOffset <= offset && offset < vgpu::kReservedSharedOffset;
+  if (!states.program().uses_clusters || !is_there) return nullptr;
+  const std::uint32_t rank = vgpu::rank_of_window(offset);
   const vgpu::Slot& own = states.slot_of(question.at("block").get<std::uint32_t>());
   for (const vgpu::Slot* const slot : states.launch().resident()) {
-    if (slot->cluster == own.cluster && slot->cluster_rank == tag - 1) return slot;
+    if (slot->cluster == own.cluster && slot->cluster_rank == rank) return slot;
   }
-  throw NotThere(fmt::format("block {} of the cluster has no shared memory now", tag - 1));
+  throw NotThere(fmt::format("block {} of the cluster has no shared memory now", rank));
 }
 
 json resolve(const json& question, const ThreadStates& states) {
@@ -204,12 +193,8 @@ json resolve(const json& question, const ThreadStates& states) {
   const auto is_in = [&](std::uint64_t window) {
     return address >= window && address - window < vgpu::kWindowBytes;
   };
-  const std::uint64_t in_cluster = address - vgpu::kSharedWindow;
-  if (in_cluster < vgpu::kReservedSharedOffset) {
-    const vgpu::Slot& slot = states.slot_of(question.at("block").get<std::uint32_t>());
-    const bool is_own =
-        in_cluster >= vgpu::kWindowBytes && vgpu::rank_of_window(in_cluster) == slot.cluster_rank;
-    return {{"space", "shared"}, {"offset", is_own ? address % vgpu::kWindowBytes : in_cluster}};
+  if (is_in(vgpu::kSharedWindow)) {
+    return {{"space", "shared"}, {"offset", address - vgpu::kSharedWindow}};
   }
   if (is_in(vgpu::kLocalWindow)) {
     return {{"space", "local"}, {"offset", address - vgpu::kLocalWindow}};

@@ -168,7 +168,7 @@ void ExecSession::end_counts() {
 
 void ExecSession::start() {
   if (settings_.experiments >= 0) settings_ = next_experiment(settings_);
-  suppositions() = settings_.supposed;
+  supposing_.emplace(settings_.supposed);
   append({.process = ::getpid(), .what = StartRecord{program_path()}});
 }
 

@@ -57,8 +57,8 @@ CUresult Multicasts::unbind(Handle handle, unsigned device, std::uint64_t offset
     return one.device == device && one.offset == offset && one.bytes == bytes;
   });
   if (bound == object.bound.end()) return CUDA_ERROR_INVALID_VALUE;
-  const auto number = static_cast<unsigned>(std::ranges::find(object.devices, device) -
-                                            object.devices.begin());
+  const auto number =
+      static_cast<unsigned>(std::ranges::find(object.devices, device) - object.devices.begin());
   for (auto& [address, mapping] : mappings_) {
     if (mapping.handle != handle) continue;
     const std::uint64_t place = vgpu::multicast_place(address + offset, number);
@@ -93,8 +93,7 @@ void Multicasts::show(const Object& object, const Bound& bound, std::uint64_t ad
   if (bound.offset + bound.bytes > mapping.bytes) return;
   const auto number = static_cast<unsigned>(std::ranges::find(object.devices, bound.device) -
                                             object.devices.begin());
-  vgpu::Allocation* const view =
-      bound.map(vgpu::multicast_place(address + bound.offset, number));
+  vgpu::Allocation* const view = bound.map(vgpu::multicast_place(address + bound.offset, number));
   view->open_to = mapping.open_to;
   mapping.views.push_back(view);
 }
@@ -132,8 +131,8 @@ CUresult Multicasts::set_access(std::uint64_t address, std::span<const CUmemAcce
   for (const CUmemAccessDesc& access : accesses) {
     const auto bit = static_cast<std::uint16_t>(1u << access.location.id);
     const bool is_open = access.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    mapping.open_to = static_cast<std::uint16_t>(is_open ? mapping.open_to | bit
-                                                         : mapping.open_to & ~bit);
+    mapping.open_to =
+        static_cast<std::uint16_t>(is_open ? mapping.open_to | bit : mapping.open_to & ~bit);
   }
   for (vgpu::Allocation* const view : mapping.views) view->open_to = mapping.open_to;
   return CUDA_SUCCESS;

@@ -77,7 +77,8 @@ class Expansion {
     if (found == definitions_.end()) fail(file_, line_, fmt::format("no definition of {}", name));
     const TensorDefinition& definition = found->second;
     const std::vector<std::string> values =
-        space == std::string::npos ? std::vector<std::string>{} : split_trimmed<std::string>(text.substr(space), ",");
+        space == std::string::npos ? std::vector<std::string>{}
+                                   : split_trimmed<std::string>(text.substr(space), ",");
     if (values.size() != definition.parameters.size()) {
       fail(file_, line_, fmt::format("{} has {} arguments", name, definition.parameters.size()));
     }
@@ -220,7 +221,8 @@ class Reader {
   void change(std::vector<BodyLine>& body, std::string_view changes) const {
     for (const std::string& one : split_trimmed<std::string>(changes, " & ")) {
       if (one.starts_with("without ")) {
-        for (const std::string& label : split_trimmed<std::string>(one.substr(8), " ")) line_of(body, label).text = "";
+        for (const std::string& label : split_trimmed<std::string>(one.substr(8), " "))
+          line_of(body, label).text = "";
         continue;
       }
       const std::size_t equals = one.find(" = ");
@@ -270,7 +272,8 @@ TensorDefinitions read_tensor_definitions(std::string_view text, const std::stri
       const auto [added, is_new] = definitions.try_emplace(rest.substr(0, space));
       if (!is_new) fail(file, number, "a second definition");
       open = &added->second;
-      if (space != std::string::npos) open->parameters = split_trimmed<std::string>(rest.substr(space), ",");
+      if (space != std::string::npos)
+        open->parameters = split_trimmed<std::string>(rest.substr(space), ",");
     } else if (open == nullptr) {
       fail(file, number, "expected `define NAME PARAMETERS`");
     } else {

@@ -123,8 +123,8 @@ struct RandomlyRounded {
   bool relu, finite;
 };
 
-// The same to a pair of narrow floats, which share 16 random bits: they are aligned with the highest
-// of the bits that will be dropped.  Numbers that are too large become the largest one.
+// The same to a pair of narrow floats, which share 16 random bits: they are aligned with the
+// highest of the bits that will be dropped.  Numbers that are too large become the largest one.
 struct RandomlyRoundedNarrow {
   explicit RandomlyRoundedNarrow(const Instr& instr)
       : type(instr.modifiers.type), relu(instr.modifiers.relu) {}

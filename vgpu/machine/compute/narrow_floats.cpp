@@ -71,9 +71,10 @@ Word pack_randomly(Type type, Number x, Word random) {
   constexpr int kRandomBits = 16;
   const Layout& layout = layout_of(type);
   if (x.kind != Number::Kind::finite || x.is_zero()) return pack(type, x);
-  const int leading = 127 - (x.significand >> 64 != 0
-                                 ? std::countl_zero(static_cast<std::uint64_t>(x.significand >> 64))
-                                 : 64 + std::countl_zero(static_cast<std::uint64_t>(x.significand)));
+  const int leading =
+      127 - (x.significand >> 64 != 0
+                 ? std::countl_zero(static_cast<std::uint64_t>(x.significand >> 64))
+                 : 64 + std::countl_zero(static_cast<std::uint64_t>(x.significand)));
   const int exponent_of_x = x.exponent + leading;
   const int fraction = layout.format.fraction_bits;
   const int last = std::max(exponent_of_x - fraction, layout.format.exponent_min() + layout.scale);

@@ -137,7 +137,8 @@ TEST(NarrowFloats, AreRoundedAsByTheHostFunctionsForEveryBfloat) {
 // Every half, which a float holds without loss.
 TEST(NarrowFloats, AreRoundedAsByTheHostFunctionsForEveryHalf) {
   for (const NarrowFormat& format : kFormats) {
-    if (format.type == Type::e2m3x2 || format.type == Type::e3m2x2) continue;  // no such instruction
+    if (format.type == Type::e2m3x2 || format.type == Type::e3m2x2)
+      continue;  // no such instruction
     Modifiers m;
     m.type = format.type;
     m.source_type = Type::f16x2;
@@ -271,8 +272,8 @@ struct NarrowSteps {
 };
 
 const NarrowSteps kSteps[] = {
-    {Type::e2m1x2, 1, 0, 6},        {Type::e2m3x2, 3, 0, 7.5},   {Type::e3m2x2, 2, -2, 28},
-    {Type::e4m3x2, 3, -6, 448},     {Type::e5m2x2, 2, -14, 57344},
+    {Type::e2m1x2, 1, 0, 6},    {Type::e2m3x2, 3, 0, 7.5},     {Type::e3m2x2, 2, -2, 28},
+    {Type::e4m3x2, 3, -6, 448}, {Type::e5m2x2, 2, -14, 57344},
 };
 
 // |x| cut off to 16 bits below the last place, plus the random bits there, cut off to that place.
@@ -299,14 +300,12 @@ TEST(RandomRounding, OfNarrowFloatsSharesItsBits) {
         if (std::isnan(x)) return format.from_float(x);
         const double magnitude = randomly_rounded(std::fabs(x), random & 0xffff, steps);
         // The result is a number of the format, so no rounding of the host's function matters.
-        return format.from_float(static_cast<float>(
-            std::signbit(x) ? (relu ? 0.0 : -magnitude) : magnitude));
+        return format.from_float(
+            static_cast<float>(std::signbit(x) ? (relu ? 0.0 : -magnitude) : magnitude));
       };
       expect_agrees(
           cvt("cvt.rs.narrow", m, {.d = m.type, .a = Type::f32, .b = Type::f32, .c = Type::b32}),
-          [&](Lane& lane) {
-            lane.d = one(lane.a, lane.c) << format.stride | one(lane.b, lane.c);
-          },
+          [&](Lane& lane) { lane.d = one(lane.a, lane.c) << format.stride | one(lane.b, lane.c); },
           400);
     }
   }

@@ -2,7 +2,8 @@
 //
 // An address at which a multicast object is mapped (cuMemMap) leads to no memory: only multimem may
 // access it (PTX ISA 9.0, 9.7.9.14).  The memory that is bound for the object's device number n is
-// mapped a second time, at a place that follows from that address and n, and no program can reserve.
+// mapped a second time, at a place that follows from that address and n, and no program can
+// reserve.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,9 @@ namespace {
 
 constexpr std::uint32_t kElementsOfPart = 4;  // of one load or store
 
-std::uint64_t ones(unsigned bits) { return bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+std::uint64_t ones(unsigned bits) {
+  return bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
 
 std::uint64_t combined_integers(const Multimem& multimem, std::uint64_t a, std::uint64_t b) {
   const unsigned unused = 64 - 8 * multimem.register_bytes;
@@ -125,7 +127,8 @@ Step MultimemAccesses::execute(RunningFragment& run, const Instr& instr, std::ui
     }
     if (address % bytes != 0) {
       const Instr part = part_of_bulk(instr, InstrKind::load, ptx::Space::global, Type::b32, 1);
-      targets_.fault(run, part, targets_.of(run, part, places.front()), places.front(), lane, bytes);
+      targets_.fault(run, part, targets_.of(run, part, places.front()), places.front(), lane,
+                     bytes);
     } else if (multimem.op == MultimemOp::load) {
       load(run, instr, places, lane);
     } else {

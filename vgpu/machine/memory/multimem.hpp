@@ -1,5 +1,6 @@
-// Executes multimem.ld_reduce, multimem.st and multimem.red (PTX ISA 9.0, 9.7.9.14): one load, store
-// or reduction of each register in each memory of a multicast object, in the order of its devices.
+// Executes multimem.ld_reduce, multimem.st and multimem.red (PTX ISA 9.0, 9.7.9.14): one load,
+// store or reduction of each register in each memory of a multicast object, in the order of its
+// devices.
 //
 // Each is an access of the lane, with the order and the scope of the instruction, so races, bounds
 // and unwritten bytes are found in every memory.  An address of no multicast object is a trap: the

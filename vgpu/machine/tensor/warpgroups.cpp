@@ -53,11 +53,11 @@ struct Places {
 // the swizzling span has, are adjacent (9.7.15.5.1.2).
 Places places_along_k(const Descriptor& d, std::uint32_t eight, std::uint32_t chunk) {
   const std::uint32_t span = d.span(), chunks = span / 16;
-  return {.first = d.start() + eight * d.stride() + chunk % chunks * 16 +
-                   chunk / chunks * d.leading(),
-          .line_step = span,
-          .k_step = 4,
-          .span = span};
+  return {
+      .first = d.start() + eight * d.stride() + chunk % chunks * 16 + chunk / chunks * d.leading(),
+      .line_step = span,
+      .k_step = 4,
+      .span = span};
 }
 
 // The same in a matrix of 2-byte elements whose neighbours in memory have the same k: element
@@ -148,8 +148,9 @@ void Warpgroups::load_part(RunningFragment& run, const Instr& instr, const Ref& 
   const GroupLoad load = group_load_of(instr);
   const Ref addresses{Bank::wide, instr.address_rows};
   const std::uint32_t chunk = load.is_b ? number % load.chunks() : number / 2;
-  const std::uint32_t eight =
-      load.is_b ? number / load.chunks() : kWarpRows / 8 * (run.warp.index % kGroupWarps) + number % 2;
+  const std::uint32_t eight = load.is_b
+                                  ? number / load.chunks()
+                                  : kWarpRows / 8 * (run.warp.index % kGroupWarps) + number % 2;
   const auto places_of = [&](unsigned lane) {
     const Descriptor descriptor{lane_value(run, instr[GroupOperand::descriptor], lane)};
     return load.transposed ? places_across_k(descriptor, eight, chunk, part)

@@ -34,8 +34,8 @@ struct TensorProduct;  // tensor_operands.hpp
 
 // Describes why such a fragment waits: for lanes (Kind::members), or for columns: then `number` are
 // wanted, `arrived` of `expected` are free in its block, and `written` says where columns were
-// allocated that are not free, in its block or in the other one of the pair; with all of them free, the other
-// block of the pair has not arrived.
+// allocated that are not free, in its block or in the other one of the pair; with all of them free,
+// the other block of the pair has not arrived.
 void describe_wait_for_tensor_memory(const RunningLaunch& launch, const Slot& slot, Warp& warp,
                                      const Fragment& fragment, Waiting& waiting);
 

@@ -45,8 +45,8 @@ void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out) {
   const std::size_t operands = 3 + (to_shared ? 1 : 0) + (m.multicast || m.cp_mask ? 1 : 0);
   const bool reduces_right =
       m.reduce == (m.atom_op != ptx::AtomOp::none) && m.reduce == (m.type != Type::none);
-  const bool is_known = to_global ? !m.multicast && !(m.cp_mask && m.reduce)
-                                  : to_shared && from_there && !m.cp_mask;
+  const bool is_known =
+      to_global ? !m.multicast && !(m.cp_mask && m.reduce) : to_shared && from_there && !m.cp_mask;
   if (!is_known || !reduces_right || m.read || (m.multicast && !m.cluster)) {
     e.refuse(in, "a bulk copy of this kind");
   }

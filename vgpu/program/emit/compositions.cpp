@@ -1,8 +1,8 @@
 // Emits arithmetic instructions as sequences of other instructions with the same result: sums and
 // products of 16-bit floats in f32, whose operands are widened without loss, min and max of three
 // operands, and conversions to four narrow floats.
-// Source: PTX ISA 9.0, 9.7.3.11, 9.7.3.12 (min, max), 9.7.5 (mixed precision add, sub, fma), 9.7.9.21
-// (cvt).
+// Source: PTX ISA 9.0, 9.7.3.11, 9.7.3.12 (min, max), 9.7.5 (mixed precision add, sub,
+// fma), 9.7.9.21 (cvt).
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/program/emit/steps.hpp"
 #include "vgpu/ptx/opcode.hpp"
@@ -62,8 +62,8 @@ bool is_of_four(const ptx::Instruction& in) {
 }
 
 // cvt.rs to four floats of 4, 6 or 8 bits: two times two of them.  a and b have the upper half of
-// the random bits, e and f the lower one; of .e2m1x4 they have the upper, or the lower, byte of each
-// half (9.7.9.21).
+// the random bits, e and f the lower one; of .e2m1x4 they have the upper, or the lower, byte of
+// each half (9.7.9.21).
 void emit_four_narrow_floats(Emission& e, const ptx::Instruction& in, Instr& out) {
   const std::vector<ptx::Operand>& parts = in.operands[1].parts;
   if (parts.size() != 4) e.refuse(in, "a vector of another length");
@@ -74,10 +74,10 @@ void emit_four_narrow_floats(Emission& e, const ptx::Instruction& in, Instr& out
   const auto pair = [&](std::size_t first, std::uint32_t bytes) {
     const Ref bits = calculate(e, in, Opcode::prmt_, Type::b32,
                                {random, e.constants.word(0), e.constants.word(bytes)});
-    return calculate(e, in, Opcode::cvt_, to_pair,
-                     {e.source(in, parts[first], Type::f32), e.source(in, parts[first + 1], Type::f32),
-                      bits},
-                     Bank::word);
+    return calculate(
+        e, in, Opcode::cvt_, to_pair,
+        {e.source(in, parts[first], Type::f32), e.source(in, parts[first + 1], Type::f32), bits},
+        Bank::word);
   };
   const Ref high = pair(0, upper);
   const Ref low = pair(2, lower);
@@ -94,7 +94,8 @@ void emit_four_narrow_floats(Emission& e, const ptx::Instruction& in, Instr& out
 
 bool is_composed(const ptx::Instruction& in) {
   const bool absolute = in.modifiers.absolute && !in.modifiers.xorsign;
-  return is_of_four(in) || is_of_mixed_precision(in) || (is_extreme(in) && (in.operands.size() == 4 || absolute));
+  return is_of_four(in) || is_of_mixed_precision(in) ||
+         (is_extreme(in) && (in.operands.size() == 4 || absolute));
 }
 
 void emit_composed(Emission& e, const ptx::Instruction& in, Instr& out) {

@@ -73,7 +73,8 @@ void take_order(TensorWords& words, MultimemOp op, ptx::Modifiers& m) {
   if (!is_reduction && words.take("weak")) return;
   const bool is_load = op == MultimemOp::load;
   if (words.take("relaxed")) m.order = Order::relaxed;
-  if (words.take(is_load ? "acquire" : "release")) m.order = is_load ? Order::acquire : Order::release;
+  if (words.take(is_load ? "acquire" : "release"))
+    m.order = is_load ? Order::acquire : Order::release;
   if (words.take("cta")) m.scope = ptx::Scope::cta;
   if (words.take("cluster")) m.scope = ptx::Scope::cluster;
   if (words.take("gpu")) m.scope = ptx::Scope::gpu;
@@ -109,10 +110,9 @@ ElementType read(Emission& e, const ptx::Instruction& in, Multimem& multimem, pt
   const bool has_size = bytes == 4 || bytes == 8 || bytes == 16;
   const bool may_be_vector = ptx::is_float(type.element) || is_byte_float(type.element);
   const bool is_half = type.element == Type::f16 || type.element == Type::bf16;
-  const bool sums_right =
-      multimem.sum == Type::none ||
-      (multimem.op == MultimemOp::load &&
-       (multimem.sum == Type::f32 ? is_half : is_byte_float(type.element)));
+  const bool sums_right = multimem.sum == Type::none ||
+                          (multimem.op == MultimemOp::load &&
+                           (multimem.sum == Type::f32 ? is_half : is_byte_float(type.element)));
   if (!has_size || (m.vector != 1 && (!may_be_vector || type.element == Type::f64)) ||
       !sums_right || (in_memory && type.accessed == Type::none) ||
       (multimem.op != MultimemOp::store && !fits(multimem.combines, type.element, in_memory))) {

@@ -1,7 +1,7 @@
 // Copies of tiles of tensors, which a tensor map describes: cp.async.bulk.tensor,
 // cp.reduce.async.bulk.tensor and cp.async.bulk.prefetch; and changes of tensor maps:
-// tensormap.replace, and tensormap.cp_fenceproxy, which copies a map to global memory.  PTX ISA 9.0,
-// 5.5, 9.7.9.27, 9.7.9.28 and 9.7.13.15.
+// tensormap.replace, and tensormap.cp_fenceproxy, which copies a map to global memory.  PTX
+// ISA 9.0, 5.5, 9.7.9.27, 9.7.9.28 and 9.7.13.15.
 #include <algorithm>
 #include <array>
 #include <string_view>
