@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <utility>
@@ -18,7 +19,7 @@ using Kind = SourceNode::Kind;
 using vgpu::FindingKind;
 using vgpu::Relation;
 
-constexpr std::size_t kCandidatesMax = 64;
+constexpr std::size_t kOfRankMax = 64;
 
 // Between statements number `index` - 1 and `index` of a block.
 struct Gap {
@@ -141,7 +142,9 @@ class Proposals {
     }
     if (!has_place) propose_for_kernels();
     std::ranges::stable_sort(all_, {}, &Candidate::rank);
-    if (all_.size() > kCandidatesMax) all_.resize(kCandidatesMax);
+    // Of each rank so many: fences in pairs must not leave out what ranks behind them.
+    std::map<int, std::size_t> counts;
+    std::erase_if(all_, [&](const Candidate& one) { return ++counts[one.rank] > kOfRankMax; });
     return std::move(all_);
   }
 
@@ -308,7 +311,7 @@ class Proposals {
     for (const auto& [file, tree] : sources_) {
       for (std::size_t node = 0; node < tree.nodes().size(); ++node) {
         if (tree[node].kind != Kind::function || !is_launched(tree, node)) continue;
-        propose_fences(file, tree, node);
+        if (has_strong_accesses(tree)) propose_fences(file, tree, node);
         if (!results_are_known_) continue;
         add(all_strided_accesses(file, tree, node), 60);
         for (Patch& patch : halving_from_power_of_two(file, tree, node)) add(std::move(patch), 65);
@@ -353,6 +356,13 @@ class Proposals {
         if (both.add(singles[b])) add(std::move(both), 25);
       }
     }
+  }
+
+  // Without any, what threads hand over would be a race, and that a finding.
+  static bool has_strong_accesses(const SourceTree& tree) {
+    return std::ranges::any_of(
+        std::array{"volatile", "atomic", "asm", "__nanosleep", "cuda::"},
+        [&](std::string_view word) { return tree.code().find(word) != std::string::npos; });
   }
 
   static bool hands_on(std::string_view code) {
