@@ -149,6 +149,19 @@ TEST_F(KernelCommand, RowsAscendUnlessSomebodySaysOtherwise) {
   expect_contains(any.out, "data-race on global memory");
 }
 
+TEST_F(KernelCommand, StoresOfOneConstantPreventNoProofAndStoresOfOneDatumDo) {
+  const auto tried = [&](const std::string& stored) {
+    write("flag.cu",
+          "__global__ void flag(const int* in, int* found, int n) {\n"
+          "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+          "  if (i < n) *found = " +
+              stored + ";\n}\n");
+    return kernel("flag.cu --let n=300 --grid 2 --block 256 --length in=64 --trials 20").out;
+  };
+  expect_contains(tried("7"), "proved for all data and schedules at 1 of its sizes");
+  expect_contains(tried("in[0]"), "tried only: a note: ");
+}
+
 TEST_F(KernelCommand, WhatCannotBeMadeIsRefusedWithAReason) {
   write("kernels.cu", kSource);
   expect_one_line_error(kernel("kernels.cu pointers"),

@@ -16,6 +16,13 @@ DataUses::Of DataUses::of(const Program& program) {
                                : known_.emplace(program.native, look()).first->second;
 }
 
+std::optional<StoredConstant> DataUses::stored_by(const Program& program, std::uint32_t pc) {
+  if (program.native == nullptr) return stored_constant(program, pc);
+  const auto [known, is_new] = stored_.try_emplace({program.native, pc});
+  if (is_new) known->second = stored_constant(program, pc);
+  return known->second;
+}
+
 void KnownDecisions::add(const ValueDecision& decision, const Obstacle& obstacle) {
   if (decision.code == nullptr || decision.from == ptx::kNone) return;
   of_kernel_.clear();
@@ -52,6 +59,7 @@ void OrdinaryRun::begin() {
   decisions_.begin_run();
   forget();
   obstacles_.clear();
+  programs_.clear();
   result_.clear();
   may_be_decided_ = host_has_results_ = false;
   times_alone_ = true;
@@ -61,10 +69,29 @@ void OrdinaryRun::on_sync(const Sync& sync) {
   HostCalls::on_sync(sync);
   if (sync.kind != Sync::Kind::kernel_start) return;
   decisions_.begin_kernel(*sync.program);
+  if (std::ranges::find(programs_, sync.program) == programs_.end())
+    programs_.push_back(sync.program);
   const DataUses::Of uses = uses_.of(*sync.program);
   may_be_decided_ =
       may_be_decided_ || host_has_results_ || !sync.unordered_launches.empty() || uses.may_decide;
   times_alone_ = times_alone_ && uses.times_alone;
+}
+
+bool OrdinaryRun::is_of_one_constant(const Finding& note) const {
+  const bool is_of_launch = note.relation == Relation::lanes || note.relation == Relation::warps ||
+                            note.relation == Relation::blocks;
+  if (note.kind != FindingKind::data_race || note.severity != Severity::note || !is_of_launch ||
+      note.accesses.size() != 2) {
+    return false;
+  }
+  bool is_known = false;
+  for (const Program* const program : programs_) {
+    if (kernel_name(program->kernel) != note.kernel) continue;
+    const auto first = uses_.stored_by(*program, note.accesses[0].instruction);
+    if (!first || first != uses_.stored_by(*program, note.accesses[1].instruction)) return false;
+    is_known = true;
+  }
+  return is_known;
 }
 
 void OrdinaryRun::on_access(const Access& access) {

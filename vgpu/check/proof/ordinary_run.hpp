@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "vgpu/check/proof/host_calls.hpp"
 #include "vgpu/check/proof/value_flow.hpp"
+#include "vgpu/program/flow/stored_constants.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -24,10 +27,14 @@ class DataUses {
     bool times_alone = false;  // may show the order of threads
   };
   [[nodiscard]] Of of(const Program& program);
+  // As stored_constant() does.
+  [[nodiscard]] std::optional<StoredConstant> stored_by(const Program& program, std::uint32_t pc);
 
  private:
   // The key keeps the program's machine code alive, so no other program can get its address.
   std::map<std::shared_ptr<NativeTier>, Of> known_;
+  std::map<std::pair<std::shared_ptr<NativeTier>, std::uint32_t>, std::optional<StoredConstant>>
+      stored_;
 };
 
 // Places where values decided something in earlier runs.
@@ -69,6 +76,9 @@ class OrdinaryRun final : public HostCalls {
   // The code alone shows that the order of threads affects clock values at most, which decide
   // nothing.
   [[nodiscard]] bool times_decide_nothing() const { return times_alone_ && !may_be_decided_; }
+  // Returns whether a note of the run is about two stores of a launch that store one constant,
+  // whatever the data and the order of threads are.
+  [[nodiscard]] bool is_of_one_constant(const Finding& note) const;
   // The first result that the host has read.
   [[nodiscard]] std::span<const std::byte> result() const { return result_; }
 
@@ -86,6 +96,7 @@ class OrdinaryRun final : public HostCalls {
   DataUses& uses_;
   KnownDecisions& decisions_;
   std::vector<Obstacle> obstacles_;
+  std::vector<const Program*> programs_;  // that ran
   std::vector<std::byte> result_;
   bool may_be_decided_ = false;
   bool times_alone_ = true;
