@@ -70,7 +70,7 @@ def main():
     parser.add_argument("warpcheck")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("kernels", nargs="*")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     names = re.findall(r"__global__ void (\w+)\(", SAMPLES.read_text())
     names = [name for name in names if not arguments.kernels or name in arguments.kernels]
     wrong = []

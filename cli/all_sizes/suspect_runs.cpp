@@ -285,7 +285,7 @@ Case SuspectRuns::smallest(const Case& failing_case) {
 
 std::string SuspectRuns::wrap_of(const Case& failing_case) {
   Case watched = failing_case;
-  watched.settings.checkers.numerics = true;
+  watched.settings.checkers = only_checker_of(vgpu::FindingKind::wrapped_integer);
   for (const vgpu::Finding& finding : runner_.run(watched).findings) {
     if (finding.kind != vgpu::FindingKind::wrapped_integer || finding.accesses.empty()) continue;
     const vgpu::AccessSide& side = finding.accesses.front();
