@@ -13,6 +13,7 @@
 #include "vgpu/check/precision/rounding_domain.hpp"
 #include "vgpu/check/shadow/shadow_plane.hpp"
 #include "vgpu/ptx/opcode.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -168,7 +169,7 @@ class Flips final : public Counted {
     return seen.unstable != 0 ? static_cast<double>(seen.unstable) : 0.9 * seen.doubt;
   }
   [[nodiscard]] std::string text_of(double value) const override {
-    return fmt::format("{} comparisons that rounding decides", count_in(value));
+    return fmt::format("{} that rounding decides", counted(count_in(value), "comparison"));
   }
   void prepare(Settings& settings) const override { settings.checkers.precision = true; }
 };

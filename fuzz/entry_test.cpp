@@ -192,5 +192,20 @@ TEST(WorstCase, APowerThatOverflowsMakesANanOfOneElement) {
   EXPECT_EQ(worst_numbers_of("softmax_online", "nan", 20).worst_text, "0 NaNs");
 }
 
+TEST(WorstCase, ARoundedQuotientFlipsAComparison) {
+  const WorstCase worst = worst_numbers_of("compared_floats", "flips", 60);
+  EXPECT_GE(worst.worst, 1);
+  EXPECT_EQ(worst.a_case.pair->size_of(worst.a_case.input).elements, 1U);
+  EXPECT_EQ(worst.text, "1 comparison that rounding decides");
+  const Verdict verdict = TrialRunner().run(worst.a_case);  // with --check precision
+  const auto flip = std::ranges::find_if(verdict.findings, [](const vgpu::Finding& finding) {
+    return finding.kind == vgpu::FindingKind::rounding_error;
+  });
+  ASSERT_NE(flip, verdict.findings.end());
+  EXPECT_TRUE(flip->accesses[0].file.ends_with("rounded.cu"));
+  EXPECT_EQ(flip->accesses[0].ptx, "setp.eq.f32");
+  EXPECT_EQ(worst_numbers_of("reduce_max_float", "flips", 20).worst, 0);
+}
+
 }  // namespace
 }  // namespace warpcheck::fuzz

@@ -23,7 +23,7 @@ __host__ __device__ inline float no_number() { return NAN; }
 struct Maximum {
   __host__ __device__ static int identity(int) { return INT_MIN; }
   __host__ __device__ static float identity(float) { return no_number(); }
-  __host__ __device__ static int combine(int a, int b) { return a > b ? a : b; }
+  __host__ __device__ static int combine(int a, int b) { return max(a, b); }
   // The device's max leaves NaN out and knows that +0 is greater; C's need not know it.
   __host__ __device__ static float combine(float a, float b) {
 #ifdef __CUDA_ARCH__
@@ -39,7 +39,7 @@ struct Maximum {
 struct Minimum {
   __host__ __device__ static int identity(int) { return INT_MAX; }
   __host__ __device__ static float identity(float) { return no_number(); }
-  __host__ __device__ static int combine(int a, int b) { return a < b ? a : b; }
+  __host__ __device__ static int combine(int a, int b) { return min(a, b); }
   __host__ __device__ static float combine(float a, float b) {
 #ifdef __CUDA_ARCH__
     return fminf(a, b);

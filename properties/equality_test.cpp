@@ -63,6 +63,15 @@ Floats run_product(Device& device, const WrongMatrices& input) {
   return c.download();
 }
 
+template <Matmul matmul>
+Floats run_right_product(Device& device, const WrongMatrices& input) {
+  const auto a = device.upload(input.a);
+  const auto b = device.upload(input.b);
+  auto c = device.array<float>(input.a.size());
+  device.check(matmul(a.data(), b.data(), c.data(), input.n, 0));
+  return c.download();
+}
+
 template <class T>
 T hash_of(const std::vector<T>& in) {
   T hash(0);
@@ -134,6 +143,25 @@ LIST_PAIR(wrong_hash, WrongInts, Ints, ::wrong_hash, 1, hash_list, exactly());
   }
 MATRIX_PAIR(wrong_matmul, ::wrong_matmul);
 MATRIX_PAIR(half_matmul, ::half_matmul);
+// The reference is a kernel.
+KERNEL_PAIR(matmul_as_matmul, WrongMatrices, Floats) = {
+    .arbitrary = [](Draw&) { return WrongMatrices{}; },
+    .kernel = run_product<::wrong_matmul>,
+    .reference = same_as(run_right_product<::wrong_matmul>),
+};
+KERNEL_PAIR(hash_as_racing, WrongInts, Ints) = {
+    .arbitrary = [](Draw&) { return WrongInts{}; },
+    .kernel =
+        [](Device& device, const WrongInts& input) {
+          return run_list<WrongInts, ::wrong_hash>(device, input, 1);
+        },
+    .reference = same_as([](Device& device, const WrongInts& input) {
+      const auto in = device.upload(input.in);
+      auto out = device.array<int>(2);  // of which one is not written
+      device.check(::wrong_hash(in.data(), out.data(), static_cast<int>(input.in.size()), 0));
+      return out.download();
+    }),
+};
 
 namespace {
 
@@ -157,7 +185,7 @@ Case case_of(const std::string& name, int size, int wrong, cudart::Build build) 
     for (int i = 0; i < count; ++i) numbers.push_back(i % 7 + 1);
     return numbers;
   };
-  if (name == "wrong_matmul" || name == "half_matmul") {
+  if (name == "wrong_matmul" || name == "half_matmul" || name == "matmul_as_matmul") {
     input["n"] = size;
     input["a"] = input["b"] = list(size * size);
   } else {
@@ -207,6 +235,34 @@ TEST(WrongFunctionsOfHalves, AreSeenOnTensorCores) {
   const EqualityCertificate wrong = certify_equality(case_of("half_matmul", 16, 1, kBuild));
   EXPECT_EQ(wrong.equality, Equality::different) << wrong.reason;
   EXPECT_TRUE(wrong.counterexample);
+}
+
+TEST(KernelsAsReferences, AreComparedForAllData) {
+  constexpr cudart::Build kBuild = cudart::Build::optimized;
+  for (const int size : {0, 1, 2, 5}) {
+    const Case a_case = case_of("matmul_as_matmul", size, 0, kBuild);
+    const Certificate right = Certifier().certify(a_case);
+    EXPECT_EQ(right.equality, Equality::equal) << right.unequal;
+    EXPECT_TRUE(right.verdict.findings.empty());
+  }
+  const Certificate wrong = Certifier().certify(case_of("matmul_as_matmul", 2, 40, kBuild));
+  EXPECT_EQ(wrong.equality, Equality::none);
+  EXPECT_EQ(wrong.proof, Proof::failed);
+  EXPECT_EQ(certify_equality(case_of("matmul_as_matmul", 2, 40, kBuild)).equality,
+            Equality::different);
+  // 10^-18 too much shows in no trial.
+  const Certificate nearly = Certifier().certify(case_of("matmul_as_matmul", 1, 49, kBuild));
+  EXPECT_EQ(nearly.equality, Equality::different) << nearly.unequal;
+}
+
+TEST(KernelsAsReferences, AreClean) {
+  const Verdict verdict =
+      TrialRunner().run(case_of("hash_as_racing", 3, 0, cudart::Build::optimized));
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].kind, vgpu::FindingKind::mismatch);
+  EXPECT_NE(verdict.findings[0].message.find("the reference is not clean: uninitialized-read"),
+            std::string::npos)
+      << verdict.findings[0].message;
 }
 
 INSTANTIATE_TEST_SUITE_P(Builds, WrongFunctions,

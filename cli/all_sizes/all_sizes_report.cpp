@@ -140,6 +140,13 @@ std::string all_sizes_text(const PairOfAllSizes& proof) {
       text += fmt::format("    as observed in {} launches\n", one.fitted.launches);
     }
   }
+  const AnyPair& pair = *proof.pair;
+  if (pair.has_exact_reference() || pair.reference_kernel() != nullptr) {
+    text += fmt::format(
+        "  results: not part of this proof; `warpcheck prove {}` certifies size by size that they "
+        "are the reference's\n",
+        pair.name());
+  }
   return text;
 }
 

@@ -105,6 +105,10 @@ void expect_reference(const Case& a_case, const Recorded& recorded, ExportedCase
     exported.not_compared = "the pair has no reference";
     return;
   }
+  if (a_case.pair->reference_kernel() != nullptr) {
+    exported.not_compared = "the pair's reference is another kernel";
+    return;
+  }
   if (recorded.output == nullptr) {
     exported.not_compared = "a CUDA call failed before there was an output";
     return;

@@ -74,8 +74,10 @@ class AnyPair {
   [[nodiscard]] virtual AnyOutput run_kernel(const AnyInput& input) const = 0;
   // False: trials look for findings only, and no output is compared with a reference.
   [[nodiscard]] virtual bool has_reference() const { return true; }
-  // Precondition: has_reference(), as for the next two.
+  // Precondition: has_reference(), as for the next two; and the reference is no kernel.
   [[nodiscard]] virtual AnyOutput run_reference(const AnyInput& input) const = 0;
+  // A pair without a reference, whose kernel is this one's reference.  Null: that is no kernel.
+  [[nodiscard]] virtual const AnyPair* reference_kernel() const { return nullptr; }
   // "out[32] = 2, reference 1"; empty if they agree.
   [[nodiscard]] virtual std::optional<std::string> difference(const AnyInput& input,
                                                               const AnyOutput& out,

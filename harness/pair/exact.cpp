@@ -1,5 +1,6 @@
 #include "harness/pair/exact.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -159,6 +160,26 @@ Exact min(const Exact& a, const Exact& b) {
 Exact max(const Exact& a, const Exact& b) {
   if (has_values) return extremum_of_values(true, a, b);
   return extremum(ExactNumbers::Extremum::greatest, a, b, a.is_signed_ && b.is_signed_);
+}
+std::vector<Exact> sorted(const std::vector<Exact>& list) {
+  std::vector<Exact> result = list;
+  if (has_values) {
+    std::ranges::stable_sort(result, [](const Exact& a, const Exact& b) {
+      return a.number_.hi != b.number_.hi ? a.number_.hi < b.number_.hi
+                                          : a.number_.lo < b.number_.lo;
+    });
+    return result;
+  }
+  const bool is_signed = std::ranges::all_of(list, &Exact::is_signed_);
+  const bool is_of_floats = std::ranges::all_of(
+      list, [](const Exact& one) { return one.of_float_.kind != ExactValue::Kind::none; });
+  std::vector<ExactValue> numbers_of_list;
+  for (const Exact& one : list)
+    numbers_of_list.push_back(is_of_floats ? one.of_float_ : one.of_integer_);
+  numbers_of_list = numbers().sorted(is_of_floats || is_signed, numbers_of_list);
+  numbers_of_list.resize(list.size());  // no numbers, if they have no order
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = Exact(numbers_of_list[i], is_signed);
+  return result;
 }
 Exact abs(const Exact& a) {
   if (has_values) return a.number_.hi < 0 ? -a : a;

@@ -10,7 +10,7 @@
 //   },
 //
 // Data of floats are numbers without rounding, data of integers numbers modulo a power of two.
-// Nothing compares them: they have no order, only the least and the greatest of two.
+// Nothing compares them: they have no order, only the least and the greatest of two, and sorted().
 //
 // The same reference gives the numbers for the agreement within_rounding(): then data are their
 // values, and numbers have 106 bits.
@@ -58,6 +58,8 @@ class Exact {
   Exact& operator/=(const Exact& other) { return *this = *this / other; }
   friend Exact min(const Exact& a, const Exact& b);
   friend Exact max(const Exact& a, const Exact& b);
+  // In ascending order.
+  friend std::vector<Exact> sorted(const std::vector<Exact>& list);
   friend Exact abs(const Exact& a);
   friend Exact sqrt(const Exact& a);
   friend Exact exp(const Exact& a);

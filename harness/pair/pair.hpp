@@ -30,6 +30,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,33 @@ Output missing_reference(const Input&) {
 
 }  // namespace detail
 
+// `.reference = same_as(kernel)`: the reference is another kernel, launched as `.kernel` is: an
+// obviously right one.  It must be clean.
+template <class Function>
+struct SameAs {
+  Function kernel;
+};
+template <class Function>
+SameAs<Function> same_as(Function kernel) {
+  return {std::move(kernel)};
+}
+
+// What a pair's output is compared with: what host code returns, or another kernel, or nothing.
+template <class Input, class Output>
+struct Reference {
+  std::function<Output(const Input&)> on_host = {};
+  std::function<Output(Device&, const Input&)> kernel = {};
+
+  Reference(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): `.reference = none`
+  template <class Function>
+  requires std::is_invocable_r_v<Output, Function&, const Input&> Reference(
+      Function function)  // NOLINT(google-explicit-constructor): `.reference = [](...) {}`
+      : on_host(std::move(function)) {}
+  template <class Function>
+  Reference(SameAs<Function> other)  // NOLINT(google-explicit-constructor)
+      : kernel(std::move(other.kernel)) {}
+};
+
 template <class InputType, class OutputType>
 struct Pair {
   static_assert(Reflected<InputType>, "KERNEL_PAIR: the input is a struct with FIELDS");
@@ -76,7 +104,7 @@ struct Pair {
   std::function<Input(Draw&)> arbitrary = {};
   std::function<Output(Device&, const Input&)> kernel = {};
   // none: the kernel's output is not judged.
-  std::function<Output(const Input&)> reference = detail::missing_reference<Input, Output>;
+  Reference<Input, Output> reference = detail::missing_reference<Input, Output>;
   Agreement<Input, Output> agreement = exactly();
   // The reference in exact arithmetic, for the certificate of equality (exact.hpp): the numbers of
   // the output, in their order.  Default: there is no such certificate.
@@ -153,9 +181,24 @@ class TypedPair final : public AnyPair {
     Device device;
     return std::make_shared<const Output>(pair_->kernel(device, typed(input)));
   }
-  [[nodiscard]] bool has_reference() const override { return pair_->reference != nullptr; }
+  [[nodiscard]] bool has_reference() const override {
+    return pair_->reference.on_host != nullptr || pair_->reference.kernel != nullptr;
+  }
   [[nodiscard]] AnyOutput run_reference(const AnyInput& input) const override {
-    return std::make_shared<const Output>(pair_->reference(typed(input)));
+    return std::make_shared<const Output>(pair_->reference.on_host(typed(input)));
+  }
+  [[nodiscard]] const AnyPair* reference_kernel() const override {
+    if (pair_->reference.kernel == nullptr) return nullptr;
+    if (of_reference_ == nullptr) {
+      reference_ = std::make_unique<Pair<Input, Output>>(*pair_);
+      reference_->kernel = pair_->reference.kernel;
+      reference_->reference = none;
+      reference_->exact_reference = {};
+      reference_->expects = {};
+      of_reference_ =
+          std::make_unique<TypedPair>(std::string(name()) + ", its reference", reference_.get());
+    }
+    return of_reference_.get();
   }
   [[nodiscard]] std::optional<std::string> difference(const AnyInput& input, const AnyOutput& out,
                                                       const AnyOutput& reference) const override {
@@ -226,6 +269,9 @@ class TypedPair final : public AnyPair {
   }
 
   const Pair<Input, Output>* pair_;
+  // The reference as a kernel of its own, once it is asked for.
+  mutable std::unique_ptr<Pair<Input, Output>> reference_;
+  mutable std::unique_ptr<TypedPair> of_reference_;
 };
 
 template <class Input, class Output>

@@ -133,6 +133,16 @@ Certificate Certifier::certify(const Case& given) {
   certificate.reason = obstacle_to_all_data(a_case, verdict);
   if (!certificate.reason.empty()) return certificate;
   certificate.proof = Proof::all_data;
+  if (const AnyPair* const reference = a_case.pair->reference_kernel()) {
+    Case of_reference = a_case;
+    of_reference.pair = reference;
+    const Certificate other = Certifier(engine_).certify(of_reference);
+    if (other.proof != Proof::all_data) {
+      certificate.equality = Equality::unknown;
+      certificate.unequal = "the reference is less than proved for all data: " + other.reason;
+      return certificate;
+    }
+  }
   EqualityCertificate equality = certify_equality(a_case, engine_);
   certificate.equality = equality.equality;
   certificate.unequal = std::move(equality.reason);

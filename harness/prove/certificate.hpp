@@ -74,7 +74,7 @@ class Certifier {
   vgpu::KnownDecisions data_decisions_;
   vgpu::OrdinaryRun ordinary_{data_uses_, data_decisions_};
   WatchedEngine watched_{engine_, ordinary_, false};
-  TrialRunner runner_{watched_};
+  TrialRunner runner_{watched_, &engine_};
   // The input for which the host is known to make the same calls with other data.
   AnyInput input_;
   std::uint64_t calls_ = 0;

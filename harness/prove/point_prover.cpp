@@ -151,9 +151,9 @@ void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
     const std::string key =
         key_of(plan_.pair.name(), name_of(a_case.settings.build), told_.versions.at(build), point);
     const ProvedPoint* const known = plan_.log.find(key);
-    const bool lacks_equality = known != nullptr && known->proof == Proof::all_data &&
-                                known->equality == Equality::none &&
-                                plan_.pair.has_exact_reference();
+    const bool lacks_equality =
+        known != nullptr && known->proof == Proof::all_data && known->equality == Equality::none &&
+        (plan_.pair.has_exact_reference() || plan_.pair.reference_kernel() != nullptr);
     if (known != nullptr && !lacks_equality) {
       if (known->cut) add_cut(point);
       PointOutcome outcome = outcome_of(*known);

@@ -13,6 +13,7 @@
 #include "harness/pair/source_path.hpp"
 #include "harness/trial/determinism.hpp"
 #include "harness/trial/rounding.hpp"
+#include "harness/trial/watched_run.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 #include "vgpu/schedule/replay.hpp"
 #include "vgpu/schedule/strategies.hpp"
@@ -158,7 +159,8 @@ void TrialRunner::begin(const Case& a_case) {
   const bool same_code =
       settings_.build == a_case.settings.build && same_edits(settings_, a_case.settings);
   if (pair_ != a_case.pair || !same_code) shows_order_ = true;
-  if (!is_known) reference_ = nullptr;
+  const bool is_of_build = a_case.pair->reference_kernel() != nullptr;
+  if (!is_known || is_of_build) reference_ = nullptr;
   pair_ = a_case.pair;
   input_ = a_case.input;
   settings_ = a_case.settings;
@@ -233,6 +235,10 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
   std::optional<std::string> wrong;
   if (a_case.pair->has_reference()) {
     const AnyOutput& reference = reference_of(a_case);
+    if (reference == nullptr) {
+      return add(vgpu::FindingKind::mismatch,
+                 fmt::format("the kernel that is the reference is not clean: {}", no_reference_));
+    }
     if (!a_case.pair->compares_nothing(made.output, reference)) verdict.claims = 1;
     wrong = a_case.pair->rounding()
                 ? rounding_difference(a_case, made.output, reference, verdict.schedule, engine_)
@@ -266,7 +272,12 @@ void TrialRunner::explain_schedule_dependence(const Case& a_case, const Verdict&
 }
 
 const AnyOutput& TrialRunner::reference_of(const Case& a_case) {
-  if (reference_ == nullptr) {
+  if (reference_ == nullptr && a_case.pair->reference_kernel() != nullptr) {
+    WatchedRun run = run_reference_kernel(a_case, for_references_);
+    reference_ = std::move(run.output);
+    no_reference_ = std::move(run.error);
+    clock_.end_part(seconds_.reference);
+  } else if (reference_ == nullptr) {
     reference_ = a_case.pair->run_reference(a_case.input);
     clock_.end_part(seconds_.reference);  // it runs right after the attempt
   }

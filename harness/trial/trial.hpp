@@ -40,7 +40,9 @@ class TrialClock {
 // for strategies that are guided by it.
 class TrialRunner {
  public:
-  explicit TrialRunner(Engine& engine = virtual_gpu()) : engine_(engine) {}
+  //   for_references: runs kernels that are references; null: the same engine
+  explicit TrialRunner(Engine& engine = virtual_gpu(), Engine* for_references = nullptr)
+      : engine_(engine), for_references_(for_references != nullptr ? *for_references : engine) {}
 
   // The findings of the trial, and of the harness: `mismatch` (a wrong output, a failed property,
   // or no output because a CUDA call failed) and `schedule-dependent`.  If the output is compared
@@ -81,6 +83,7 @@ class TrialRunner {
   const DefaultRun& default_run_of(const Case& a_case);
 
   Engine& engine_;
+  Engine& for_references_;
   std::uint64_t trials_ = 0;
   TrialSeconds seconds_;
   TrialClock clock_;
@@ -94,6 +97,7 @@ class TrialRunner {
   AnyInput input_;
   Settings settings_;
   AnyOutput reference_;
+  std::string no_reference_;  // why the kernel that is the reference has no output; or empty
   std::optional<DefaultRun> default_run_;
   bool tried_default_ = false;  // and it does not hold for every schedule
   // For the last run of the pair and build: the order could show, or nothing was launched.

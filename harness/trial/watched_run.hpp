@@ -21,4 +21,8 @@ struct WatchedRun {
 WatchedRun run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer,
                        const bool* enough = nullptr, vgpu::Strategy* strategy = nullptr);
 
+// Runs the kernel that is the reference of a case's pair, under the default schedule and with all
+// checkers; what these find is an error of the run.
+WatchedRun run_reference_kernel(const Case& a_case, Engine& engine);
+
 }  // namespace warpcheck

@@ -70,6 +70,11 @@ __global__ void rounded_products_without_last_kernel(const float* in, float* out
   out[0] = sum;
 }
 
+__global__ void rounded_comparison_kernel(const float* in, float* out, int n) {
+  const float part = in[threadIdx.x] / 49.0F;
+  out[threadIdx.x] = part * 49.0F == in[threadIdx.x] ? 1.0F : 0.0F;
+}
+
 #define LAUNCH_ROUNDED(name)                             \
   cudaError_t name(const float* in, float* out, int n) { \
     if (n != 0) name##_kernel<<<1, n>>>(in, out, n);     \
@@ -84,3 +89,4 @@ LAUNCH_ROUNDED(rounded_norm_wrong_epsilon)
 LAUNCH_ROUNDED(rounded_norm_of_n_minus_one)
 LAUNCH_ROUNDED(rounded_products)
 LAUNCH_ROUNDED(rounded_products_without_last)
+LAUNCH_ROUNDED(rounded_comparison)

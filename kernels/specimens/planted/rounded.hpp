@@ -19,3 +19,5 @@ RoundedKernel rounded_norm_of_n_minus_one;  // the variance of a sample
 // The sum of in[j] * in[j + 1], the last one with the first, in out[0].
 RoundedKernel rounded_products;
 RoundedKernel rounded_products_without_last;  // of each warp
+// Whether in[i] / 49 * 49 is in[i], 1 or 0: without rounding it is.
+RoundedKernel rounded_comparison;

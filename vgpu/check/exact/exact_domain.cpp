@@ -1,5 +1,7 @@
 #include "vgpu/check/exact/exact_domain.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "vgpu/check/reporter.hpp"
@@ -196,33 +198,79 @@ void ExactDomain::decided(const ShadowStep& step, ShadowDecision what, std::uint
   decision_ = {what, side_at("decision", {step.program, step.pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}})};
 }
 
-// A selection of the greater or of the less of two numbers.
-std::optional<ExactValue> ExactDomain::select(const ShadowStep&,
-                                              const ShadowComparison<Value>& comparison,
-                                              const Value& if_true, const Value& if_false) {
-  const bool is_in_order = if_true == comparison.a && if_false == comparison.b;
-  const bool is_swapped = if_true == comparison.b && if_false == comparison.a;
-  if (if_true == if_false) return if_true;
-  if (!is_in_order && !is_swapped) return std::nullopt;
-  const bool is_float = is_plain_float(comparison.type);
-  bool is_greater = false, is_signed = is_float || ptx::is_signed(comparison.type);
-  switch (comparison.compare) {
+namespace {
+
+// Whether a comparison is one for the greater or the less; nothing: for neither.
+std::optional<bool> asks_for_greater(ptx::Compare compare) {
+  switch (compare) {
     case ptx::Compare::gt:
     case ptx::Compare::ge:
     case ptx::Compare::hi:
     case ptx::Compare::hs:
     case ptx::Compare::gtu:
-    case ptx::Compare::geu: is_greater = true; break;
+    case ptx::Compare::geu: return true;
     case ptx::Compare::lt:
     case ptx::Compare::le:
     case ptx::Compare::lo:
     case ptx::Compare::ls:
     case ptx::Compare::ltu:
-    case ptx::Compare::leu: break;
+    case ptx::Compare::leu: return false;
     default: return std::nullopt;
   }
-  const Extremum which = is_greater == is_in_order ? Extremum::greatest : Extremum::least;
-  return numbers_.extremum(which, is_signed, comparison.a, comparison.b);
+}
+
+bool is_constant(const ExactValue& value) { return value.is_ring() && !value.is_data; }
+
+}  // namespace
+
+// Compilers compare an integer that is 1 or 0 by a comparison with a constant: (a > b) == up.
+std::optional<ExactDomain::Comparison> ExactDomain::comparison_behind(
+    const Comparison& comparison) const {
+  const bool is_first = is_constant(comparison.b);
+  const Value& integer = is_first ? comparison.a : comparison.b;
+  const Value& with = is_first ? comparison.b : comparison.a;
+  const auto found = integer.is_ring() ? indicators_.find(integer.payload) : indicators_.end();
+  if (found == indicators_.end() || !is_constant(with)) return comparison;
+  const bool is_equal = comparison.compare == ptx::Compare::eq;
+  if (!is_equal && comparison.compare != ptx::Compare::ne) return std::nullopt;
+  const bool is_one = numbers_.is_integer(with, 1), is_zero = numbers_.is_integer(with, 0);
+  if (!is_one && !is_zero) return std::nullopt;
+  Comparison behind = found->second;
+  if (is_one != is_equal) behind.compare = inverse_of(behind.compare);
+  return behind;
+}
+
+std::optional<ExactValue> ExactDomain::indicator(const Comparison& comparison, bool is_inverse,
+                                                 unsigned bits) {
+  Comparison stands_for = comparison;
+  if (is_inverse) stands_for.compare = inverse_of(comparison.compare);
+  const std::optional<bool> is_greater = asks_for_greater(stands_for.compare);
+  if (!is_greater) return std::nullopt;
+  const std::string name = fmt::format("{} of {}", static_cast<int>(stands_for.compare),
+                                       static_cast<int>(stands_for.type));
+  const std::optional<Value> value = numbers_.indicator(name, stands_for.a, stands_for.b, bits);
+  if (value) indicators_.try_emplace(value->payload, stands_for);
+  return value;
+}
+
+// A selection of the greater or of the less of two numbers, or of 1 and 0.
+std::optional<ExactValue> ExactDomain::select(const ShadowStep&, const Comparison& given,
+                                              const Value& if_true, const Value& if_false) {
+  if (if_true == if_false) return if_true;
+  const std::optional<Comparison> comparison = comparison_behind(given);
+  if (!comparison) return std::nullopt;
+  if (is_constant(if_true) && is_constant(if_false)) {
+    const bool is_first = numbers_.is_integer(if_true, 1) && numbers_.is_integer(if_false, 0);
+    const bool is_inverse = numbers_.is_integer(if_true, 0) && numbers_.is_integer(if_false, 1);
+    return is_first || is_inverse ? indicator(*comparison, is_inverse, if_true.bits) : std::nullopt;
+  }
+  const bool is_in_order = if_true == comparison->a && if_false == comparison->b;
+  const bool is_swapped = if_true == comparison->b && if_false == comparison->a;
+  const std::optional<bool> is_greater = asks_for_greater(comparison->compare);
+  if ((!is_in_order && !is_swapped) || !is_greater) return std::nullopt;
+  const bool is_signed = is_plain_float(comparison->type) || ptx::is_signed(comparison->type);
+  const Extremum which = *is_greater == is_in_order ? Extremum::greatest : Extremum::least;
+  return numbers_.extremum(which, is_signed, comparison->a, comparison->b);
 }
 
 }  // namespace warpcheck::vgpu

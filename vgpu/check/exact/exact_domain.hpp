@@ -2,6 +2,7 @@
 // the data, at a random point (exact_numbers.hpp).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 
@@ -51,8 +52,13 @@ class ExactDomain {
   std::optional<Value> multiply_add(const Value& a, const Value& b, const Value& c);
   std::optional<Value> difference(const Value& a, const Value& b);
   std::optional<Value> reciprocal(const std::optional<Value>& value);
+  using Comparison = ShadowComparison<Value>;
+  [[nodiscard]] std::optional<Comparison> comparison_behind(const Comparison& comparison) const;
+  std::optional<Value> indicator(const Comparison& comparison, bool is_inverse, unsigned bits);
 
   ExactNumbers& numbers_;
+  // What integers that are 1 or 0 by a comparison stand for, by payload.
+  std::map<std::uint64_t, Comparison> indicators_;
   std::optional<Decision> decision_;
 };
 

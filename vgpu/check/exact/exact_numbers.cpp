@@ -136,6 +136,16 @@ std::optional<ExactValue> ExactNumbers::function(const std::string& name, const 
   return call(name, {argument.payload}, argument);
 }
 
+std::optional<ExactValue> ExactNumbers::indicator(const std::string& comparison, const Value& a,
+                                                  const Value& b, unsigned bits) {
+  if ((!a.is_field() && !a.is_ring()) || a.kind != b.kind || a.bits != b.bits) return std::nullopt;
+  greatest_degree_ =
+      std::max<std::uint64_t>(greatest_degree_, std::max(a.degree + a.below, b.degree + b.below));
+  Value like = integer_of(0, bits);
+  like.is_data = true;
+  return call(comparison, {a.payload, b.payload, a.bits}, like);
+}
+
 // |x| is a function of the two numbers x and -x.
 std::optional<ExactValue> ExactNumbers::absolute(const Value& a) {
   if (!a.is_field()) return std::nullopt;
@@ -157,12 +167,20 @@ bool ExactNumbers::is_neutral(Extremum which, bool is_signed, const Value& a) {
   return elements_[a.payload] == galois_integer(neutral);
 }
 
+static NumberOrder order_like(const ExactValue& number, bool is_signed) {
+  return number.is_field() ? NumberOrder{} : NumberOrder{is_signed, number.bits};
+}
+
 // A value that is an extremum stands for the set of numbers of which it is one.
 std::optional<ExactValue> ExactNumbers::extremum(Extremum which, bool is_signed, const Value& a,
                                                  const Value& b) {
   const bool is_number = (a.is_field() || a.is_ring()) && a.kind == b.kind && a.bits == b.bits;
   if (is_neutral(which, is_signed, a)) return b;
   if (is_neutral(which, is_signed, b)) return a;
+  // What is neutral for the other one is the result.
+  const Extremum other_one = which == Extremum::least ? Extremum::greatest : Extremum::least;
+  if (is_neutral(other_one, is_signed, a)) return a;
+  if (is_neutral(other_one, is_signed, b)) return b;
   if (!is_number) return std::nullopt;
   const std::string name = std::string(which == Extremum::least ? "min" : "max") +
                            (is_signed ? "s" : "u") + std::to_string(a.bits);
@@ -180,6 +198,35 @@ std::optional<ExactValue> ExactNumbers::extremum(Extremum which, bool is_signed,
   like.is_data = a.is_data || b.is_data;
   const Value result = all == one ? a : all == other ? b : call(name, all, like);
   sets_.try_emplace({name, result.payload}, std::move(all));
+  if (result.payload != a.payload && result.payload != b.payload) {
+    network_.add_extremum(order_like(result, is_signed), which == Extremum::greatest,
+                          result.payload, a.payload, b.payload);
+  }
+  return result;
+}
+
+std::vector<ExactValue> ExactNumbers::sorted(bool is_signed, const std::vector<Value>& list) {
+  Arguments payloads;
+  for (const Value& one : list) {
+    const bool is_number = one.is_field() || one.is_ring();
+    if (!is_number || one.kind != list[0].kind || one.bits != list[0].bits) return {};
+    payloads.push_back(one.payload);
+    greatest_degree_ = std::max<std::uint64_t>(greatest_degree_, one.degree + one.below);
+  }
+  if (list.size() < 2) return list;
+  Value like = list[0];
+  like.is_data = std::ranges::any_of(list, [](const Value& one) { return one.is_data; });
+  const NumberOrder order = order_like(like, is_signed);
+  std::ranges::sort(payloads);
+  const Value whole =
+      call("sorted" + std::to_string(order.is_signed) + std::to_string(order.bits), payloads, like);
+  std::vector<Value> result;
+  Arguments results;
+  for (std::size_t rank = 0; rank < list.size(); ++rank) {
+    result.push_back(call("element", {whole.payload, rank}, like));
+    results.push_back(result.back().payload);
+  }
+  network_.add_statistics(order, payloads, results);
   return result;
 }
 
@@ -203,6 +250,42 @@ bool ExactNumbers::are_equal(const Value& a, const Value& b) {
     return is_bounded && a.payload == b.payload;
   }
   return a.kind != Value::Kind::none;
+}
+
+// The order in which one of two numbers is an expression of minima and maxima.
+std::optional<NumberOrder> ExactNumbers::order_of(const Value& a, const Value& b) const {
+  for (const Value& one : {a, b}) {
+    for (const bool is_signed : {true, false}) {
+      const NumberOrder order = order_like(one, is_signed);
+      if (one.kind == a.kind && one.bits == b.bits && network_.has(order, one.payload))
+        return order;
+    }
+  }
+  return std::nullopt;
+}
+
+ExactNumbers::Comparison ExactNumbers::compare(std::span<const std::pair<Value, Value>> pairs) {
+  std::map<NumberOrder, std::vector<std::size_t>> by_network;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto& [a, b] = pairs[i];
+    if (are_equal(a, b)) continue;
+    const bool are_numbers = a.kind == b.kind && a.bits == b.bits && (a.is_field() || a.is_ring());
+    const std::optional<NumberOrder> order = are_numbers ? order_of(a, b) : std::nullopt;
+    if (!order) return {.kind = Comparison::Kind::different, .pair = i};
+    by_network[*order].push_back(i);
+  }
+  for (const auto& [order, numbers] : by_network) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> questions;
+    for (const std::size_t i : numbers)
+      questions.emplace_back(pairs[i].first.payload, pairs[i].second.payload);
+    ComparisonNetwork::Answer answer = network_.compare(order, questions);
+    if (answer.kind == ComparisonNetwork::Answer::Kind::same) continue;
+    const bool is_too_large = answer.kind == ComparisonNetwork::Answer::Kind::too_large;
+    return {.kind = is_too_large ? Comparison::Kind::not_comparable : Comparison::Kind::different,
+            .pair = numbers[answer.pair],
+            .inputs = std::move(answer.inputs)};
+  }
+  return {};
 }
 
 // The lemma of Schwartz and Zippel for each comparison, and for each pair of arguments of the same

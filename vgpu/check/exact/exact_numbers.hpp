@@ -12,10 +12,12 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "vgpu/check/exact/comparison_network.hpp"
 #include "vgpu/check/exact/exact_value.hpp"
 #include "vgpu/check/exact/galois_ring.hpp"
 #include "vgpu/check/exact/prime_field.hpp"
@@ -36,6 +38,10 @@ class ExactNumbers {
   [[nodiscard]] Value float_of(double number) const;
   [[nodiscard]] Value integer_of(std::uint64_t number, unsigned bits);
 
+  [[nodiscard]] bool is_integer(const Value& a, std::uint64_t number) const {
+    return a.is_ring() && elements_[a.payload] == galois_integer(number);
+  }
+
   // Nothing: the operands are of different kinds, or the operation is not defined for them.
   [[nodiscard]] Result add(const Value& a, const Value& b);
   [[nodiscard]] Result negative(const Value& a);
@@ -44,15 +50,33 @@ class ExactNumbers {
   // A function that is known by its name alone.
   [[nodiscard]] Result function(const std::string& name, const Value& argument);
   [[nodiscard]] Result absolute(const Value& a);
-  // The least or greatest number.  Only this is used of them: they are associative, commutative
-  // and idempotent, and have neutral elements; a NaN is one, as for the instructions without .nan.
+  // The least or greatest number.  A NaN is a neutral element, as for the instructions without
+  // .nan.
   enum class Extremum : std::uint8_t { least, greatest };
   [[nodiscard]] Result extremum(Extremum which, bool is_signed, const Value& a, const Value& b);
+  // The numbers of a list in ascending order.  Empty: they are no numbers of one kind.
+  [[nodiscard]] std::vector<Value> sorted(bool is_signed, const std::vector<Value>& list);
+  // 1 if a comparison of two numbers holds, else 0, known by the comparison's name.
+  [[nodiscard]] Result indicator(const std::string& comparison, const Value& a, const Value& b,
+                                 unsigned bits);
   // The low bits of an integer.
   [[nodiscard]] Result narrowed(const Value& a, unsigned bits);
 
   // Whether two numbers are the same function of the data; counts the risk of an error.
   [[nodiscard]] bool are_equal(const Value& a, const Value& b);
+  // Whether something is no arithmetic: different values may then be the same function.
+  [[nodiscard]] bool has_functions() const { return !calls_.empty(); }
+
+  // The first pair that are_equal() does not find equal, if there is one.
+  struct Comparison {
+    enum class Kind : std::uint8_t { equal, different, not_comparable };
+    Kind kind = Kind::equal;
+    std::size_t pair = 0;
+    // different: zeros and ones for numbers, by payload, with which they differ; empty: not known
+    std::vector<std::pair<std::uint64_t, bool>> inputs{};
+  };
+  // Numbers that are made by min, max and sorted() alone are compared by the 0-1 principle.
+  [[nodiscard]] Comparison compare(std::span<const std::pair<Value, Value>> pairs);
   // Returns a bound of the probability that some answer of are_equal(), or of a function's
   // arguments, was wrong.
   [[nodiscard]] double error() const;
@@ -64,6 +88,7 @@ class ExactNumbers {
                            unsigned degree);
   [[nodiscard]] Value new_like(const Value& like);
   [[nodiscard]] bool is_neutral(Extremum which, bool is_signed, const Value& a);
+  [[nodiscard]] std::optional<NumberOrder> order_of(const Value& a, const Value& b) const;
   [[nodiscard]] Value call(const std::string& name, const Arguments& arguments, const Value& like);
 
   std::mt19937_64 random_;
@@ -72,6 +97,7 @@ class ExactNumbers {
   std::map<std::pair<std::string, Arguments>, Value> calls_;
   // By the name of an extremum and its value: what it is the extremum of.
   std::map<std::pair<std::string, std::uint64_t>, Arguments> sets_;
+  ComparisonNetwork network_;
   double compared_ = 0;                // degrees of compared numbers, added up
   std::uint64_t greatest_degree_ = 1;  // of arguments
 };

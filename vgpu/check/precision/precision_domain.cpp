@@ -19,7 +19,11 @@ using ptx::Opcode;
 using ptx::Type;
 using Value = PrecisionDomain::Value;
 
-int exponent_of(double value) { return value == 0 ? -1100 : std::ilogb(value); }
+int exponent_of(double value) {
+  const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff);
+  if (exponent != 0) return exponent - 1023;
+  return value == 0 ? -1100 : std::ilogb(value);
+}
 
 // Returns whether a sum is one of its operands, and the other one is not 0.
 bool absorbs(Opcode opcode, const std::array<double, 3>& in, double result) {
@@ -51,6 +55,8 @@ bool holds(ptx::Compare compare, double difference) {
 }  // namespace
 
 double float_of_bits(std::uint64_t bits, Type type) {
+  if (type == Type::f32)
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   std::array<std::byte, 8> row{};
   std::memcpy(row.data(), &bits, sizeof bits);
   const FloatFormat format = float_format_of(type);
@@ -97,9 +103,12 @@ std::optional<Value> PrecisionDomain::constant(std::uint64_t bits, Type type) {
 }
 
 std::uint32_t PrecisionDomain::site_of(const ShadowStep& step) {
-  std::vector<std::uint32_t>& numbers = numbers_[step.program];
-  if (numbers.empty()) numbers.assign(step.program->code.size(), kNoSite);
-  std::uint32_t& number = numbers[step.pc];
+  if (step.program != last_program_) {
+    last_program_ = step.program;
+    last_numbers_ = &numbers_[step.program];
+    if (last_numbers_->empty()) last_numbers_->assign(step.program->code.size(), kNoSite);
+  }
+  std::uint32_t& number = (*last_numbers_)[step.pc];
   if (number == kNoSite) {
     number = static_cast<std::uint32_t>(sites_.size());
     PrecisionSite site;
@@ -146,12 +155,15 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
   }
   OperationNumbers exact{}, kernel{};
   std::array<double, 3> values{}, errors{};
+  bool has_error = false;
   for (std::size_t i = 0; i < operands.size() && i < exact.size(); ++i) {
     exact[i] = operands[i].value.exact;
     const bool is_float = float_format_of(operands[i].value.type) != FloatFormat::none;
     values[i] = is_float ? float_of_bits(operands[i].bits, operands[i].value.type) : exact[i].hi;
     kernel[i] = is_float ? DoubleDouble{values[i], 0} : exact[i];
+    if (kernel[i] == exact[i]) continue;
     errors[i] = magnitude(kernel[i] - exact[i]);
+    has_error = has_error || errors[i] != 0;
   }
   for (const ShadowOperand<Value>& one : operands) {
     const bool is_whole = one.is_plain && result_bits != nullptr &&
@@ -159,7 +171,7 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
     if (is_whole) return constant(*result_bits, operation.result);
   }
   std::optional<DoubleDouble> truth = exact_of(operation, exact);
-  const std::optional<DoubleDouble> of_kernel = exact_of(operation, kernel);
+  const std::optional<DoubleDouble> of_kernel = has_error ? exact_of(operation, kernel) : truth;
   if (!truth || !of_kernel || !std::isfinite(truth->hi) || !std::isfinite(of_kernel->hi)) {
     return std::nullopt;
   }
@@ -180,8 +192,9 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
   if (absorbs(opcode, values, result)) ++site.absorbed;
 
   Value value{.exact = *truth, .made_at = number, .type = operation.result};
-  const std::array<double, 3> effects = effects_of(opcode, exact, errors);
   double most = magnitude(DoubleDouble{result, 0} - *of_kernel);
+  if (!has_error) return value;
+  const std::array<double, 3> effects = effects_of(opcode, exact, errors);
   for (std::size_t i = 0; i < operands.size() && i < effects.size(); ++i) {
     const Value& from = operands[i].value;
     if (effects[i] <= most || from.made_at == kNoSite) continue;
@@ -192,8 +205,7 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
   }
   const bool is_sum = opcode == Opcode::add_ || opcode == Opcode::sub_ || opcode == Opcode::fma_ ||
                       opcode == Opcode::mad_;
-  const bool has_error = errors[0] != 0 || errors[1] != 0 || errors[2] != 0;
-  if (!is_sum || !has_error) return value;
+  if (!is_sum) return value;
   const bool has_product = opcode == Opcode::fma_ || opcode == Opcode::mad_;
   const int largest = has_product
                           ? std::max(exponent_of(values[0] * values[1]), exponent_of(values[2]))

@@ -76,6 +76,8 @@ class PrecisionDomain {
   const Reporter* reporter_;
   std::vector<PrecisionSite> sites_;
   std::unordered_map<const Program*, std::vector<std::uint32_t>> numbers_;  // by pc
+  const Program* last_program_ = nullptr;
+  std::vector<std::uint32_t>* last_numbers_ = nullptr;  // of last_program_
 };
 
 // Returns the number that bits are in a format; NaN for other types.

@@ -1,13 +1,16 @@
 // A plane of shadow values beside the bytes of a memory or of a bank of registers.
 //
-// A cell is two bytes.  Each cell of a value of 2, 4 or 8 bytes keeps the whole value and which
-// part of it the cell is, so that code may take a value apart, move its parts, and put it together
-// again (a shuffle moves a double as two words).  Single bytes are not followed.
+// A cell is two bytes.  Each cell of a value of 2, 4 or 8 bytes is known by the whole value and
+// which part of it the cell is, so that code may take a value apart, move its parts, and put it
+// together again (a shuffle moves a double as two words).  Single bytes are not followed.
+//
+// Cells are kept by words, two cells together, because most values are words or two of them.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "vgpu/ptx/vocabulary.hpp"
@@ -36,23 +39,159 @@ class ShadowCells {
     std::uint32_t site = ptx::kNone;
     ShadowState state = ShadowState::plain;
     std::uint8_t bytes = 0, part = 0;  // of the value; part: the number of the cell in it
+    friend bool operator==(const Cell&, const Cell&) = default;
   };
+  // Two cells: the first one, and the next part of its value; or two others.
+  struct Word {
+    Cell first;
+    bool is_split = false;
+  };
+  static constexpr std::uint64_t kWordBytes = 4;
 
   void clear() { pages_.clear(); }
   // Returns whether no cell is anything but plain.
   [[nodiscard]] bool empty() const { return pages_.empty(); }
+
+  // The words of 128 bytes, or of 256, from a multiple of that on; null: all are plain.
+  [[nodiscard]] const Word* row(std::uint64_t at) const {
+    const Page* const page = page_at(at / kWordBytes);
+    return page == nullptr ? nullptr : &page->words[at / kWordBytes % kPageWords];
+  }
+  [[nodiscard]] Word* writable_row(std::uint64_t at) {
+    return &writable_page(at / kWordBytes).words[at / kWordBytes % kPageWords];
+  }
+  // What one or two words of a row are.  Nothing: it has to be read cell by cell.
+  static std::optional<ShadowReading<Value>> read_word(const Word* at, std::uint32_t site) {
+    return at->is_split ? std::nullopt : std::optional(reading_of(at->first, 4, site));
+  }
+  static std::optional<ShadowReading<Value>> read_two(const Word* at, std::uint32_t site) {
+    const Cell &low = at[0].first, &high = at[1].first;
+    if (at[0].is_split || at[1].is_split || low.state != high.state) return std::nullopt;
+    const bool is_whole = low.state != ShadowState::value ||
+                          (high.part == 2 && high.bytes == 8 && high.value == low.value);
+    return is_whole ? std::optional(reading_of(low, 8, site)) : std::nullopt;
+  }
+  static Word word_of(const Value& value, std::uint32_t bytes, std::uint32_t part) {
+    return {.first = {value, ptx::kNone, ShadowState::value, static_cast<std::uint8_t>(bytes),
+                      static_cast<std::uint8_t>(part)}};
+  }
+  static Word lost_word(std::uint32_t site) {
+    return {.first = {.site = site, .state = ShadowState::lost}};
+  }
 
   // Reads `bytes` bytes (1, 2, 4 or 8) from `at` on.
   //   site: where a value is read in another width or torn
   [[nodiscard]] ShadowReading<Value> read(std::uint64_t at, std::uint32_t bytes,
                                           std::uint32_t site) const {
     if (pages_.empty()) return {};
-    const Cell& first = cell(at / 2);
+    if (at % kWordBytes == 0 && bytes == 4) {
+      const Word* const word = row(at);
+      if (word == nullptr) return {};
+      if (const auto reading = read_word(word, site)) return *reading;
+    }
+    return read_cells(at, bytes, site);
+  }
+
+  // bytes: 2, 4 or 8; at: a multiple of 2
+  void set(std::uint64_t at, std::uint32_t bytes, const Value& value) {
+    const bool is_of_words = at % kWordBytes == 0 && bytes % kWordBytes == 0;
+    for (std::uint32_t i = 0; i < bytes / 2; i += is_of_words ? 2 : 1) {
+      const Word part = word_of(value, bytes, i);
+      if (is_of_words) {
+        *writable_row(at + 2 * std::uint64_t{i}) = part;
+      } else {
+        put(at / 2 + i, part.first);
+      }
+    }
+  }
+  void lose(std::uint64_t at, std::uint64_t bytes, std::uint32_t site) {
+    if (at % kWordBytes == 0 && bytes == kWordBytes) {
+      *writable_row(at) = lost_word(site);
+      return;
+    }
+    for (std::uint64_t i = 0; i < cells_of(at, bytes); ++i) put(at / 2 + i, lost_word(site).first);
+  }
+  // The bytes are plain from now on; of a cell of which only one byte is, the other is lost.
+  void make_plain(std::uint64_t at, std::uint64_t bytes, std::uint32_t site) {
+    if (pages_.empty()) return;
+    for (; at % kWordBytes == 0 && bytes >= kWordBytes; at += kWordBytes, bytes -= kWordBytes) {
+      Page* const page = page_at(at / kWordBytes);
+      if (page != nullptr) page->words[at / kWordBytes % kPageWords] = {};
+    }
+    for (std::uint64_t i = 0; i < cells_of(at, bytes); ++i) {
+      put(at / 2 + i, {}, is_whole(at, bytes, i), site);
+    }
+  }
+  // Gives a range the cells of another; the two may be in the same plane, and do not overlap.
+  void copy(std::uint64_t to, const ShadowCells& source, std::uint64_t from, std::uint64_t bytes,
+            std::uint32_t site) {
+    if (pages_.empty() && source.pages_.empty()) return;
+    for (; (to | from) % kWordBytes == 0 && bytes >= kWordBytes;
+         to += kWordBytes, from += kWordBytes, bytes -= kWordBytes) {
+      if (!copy_word(to / kWordBytes, source, from)) break;
+    }
+    const bool is_aligned = to % 2 == 0 && from % 2 == 0 && bytes % 2 == 0;
+    if (!is_aligned) return copy_bytes(to, source, from, bytes, site);
+    for (std::uint64_t i = 0; i < bytes / 2; ++i) put(to / 2 + i, source.cell(from / 2 + i));
+  }
+
+  [[nodiscard]] Cell cell(std::uint64_t index) const {
+    const Page* const page = page_at(index / 2);
+    if (page == nullptr) return {};
+    const Word& word = page->words[index / 2 % kPageWords];
+    if (word.is_split) return (*page->halves)[index % (2 * kPageWords)];
+    Cell result = word.first;
+    if (result.state == ShadowState::value) result.part += index % 2;
+    return result;
+  }
+  void put(std::uint64_t index, const Cell& cell_now) {
+    const Page* const known = page_at(index / 2);
+    if (cell_now.state == ShadowState::plain && known == nullptr) return;
+    const Cell other = cell(index ^ 1);
+    const Cell &low = index % 2 == 0 ? cell_now : other, &high = index % 2 == 0 ? other : cell_now;
+    Page& page = writable_page(index / 2);
+    Word& word = page.words[index / 2 % kPageWords];
+    Cell next = low;
+    if (next.state == ShadowState::value) ++next.part;
+    const bool is_part_of_one =
+        low.state != ShadowState::value || (low.part % 2 == 0 && low.bytes >= kWordBytes);
+    word.is_split = next != high || !is_part_of_one;
+    if (!word.is_split) {
+      word.first = low;
+      return;
+    }
+    if (page.halves == nullptr) page.halves = std::make_unique<std::array<Cell, 2 * kPageWords>>();
+    (*page.halves)[index % (2 * kPageWords) & ~std::uint64_t{1}] = low;
+    (*page.halves)[index % (2 * kPageWords) | 1] = high;
+  }
+
+ private:
+  static constexpr std::uint64_t kPageWords = 128;
+  struct Page {
+    std::array<Word, kPageWords> words{};
+    std::unique_ptr<std::array<Cell, 2 * kPageWords>> halves;  // of words that are split
+  };
+
+  static ShadowReading<Value> reading_of(const Cell& first, std::uint32_t bytes,
+                                         std::uint32_t site) {
+    switch (first.state) {
+      case ShadowState::plain: return {};
+      case ShadowState::lost: return {ShadowState::lost, {}, first.site};
+      case ShadowState::value: break;
+    }
+    const bool is_whole = first.part == 0 && first.bytes == bytes;
+    return is_whole ? ShadowReading<Value>{ShadowState::value, first.value, ptx::kNone}
+                    : ShadowReading<Value>{ShadowState::lost, {}, site};
+  }
+  [[nodiscard]] ShadowReading<Value> read_cells(std::uint64_t at, std::uint32_t bytes,
+                                                std::uint32_t site) const {
+    const Cell first = cell(at / 2);
     bool is_plain = first.state == ShadowState::plain;
-    bool is_value = is_head(first, bytes) && at % 2 == 0;
+    bool is_value =
+        at % 2 == 0 && first.state == ShadowState::value && first.part == 0 && first.bytes == bytes;
     std::uint32_t lost_at = first.state == ShadowState::lost ? first.site : site;
     for (std::uint64_t i = 1; i < cells_of(at, bytes); ++i) {
-      const Cell& next = cell(at / 2 + i);
+      const Cell next = cell(at / 2 + i);
       is_plain = is_plain && next.state == ShadowState::plain;
       is_value = is_value && next.state == ShadowState::value && next.part == i &&
                  next.bytes == bytes && next.value == first.value;
@@ -63,54 +202,19 @@ class ShadowCells {
     return {ShadowState::lost, {}, lost_at};
   }
 
-  // bytes: 2, 4 or 8; at: a multiple of 2
-  void set(std::uint64_t at, std::uint32_t bytes, const Value& value) {
-    for (std::uint32_t i = 0; i < bytes / 2; ++i) {
-      writable(at / 2 + i) = {value, ptx::kNone, ShadowState::value,
-                              static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(i)};
-    }
+  // Returns false if the word has to be copied cell by cell.
+  bool copy_word(std::uint64_t to, const ShadowCells& source, std::uint64_t from) {
+    const Word* const word = source.row(from);
+    if (word != nullptr && word->is_split) return false;
+    const bool is_plain = word == nullptr || word->first.state == ShadowState::plain;
+    if (is_plain && page_at(to) == nullptr) return true;
+    const Word copied = is_plain ? Word{} : *word;
+    *writable_row(to * kWordBytes) = copied;
+    return true;
   }
-  void lose(std::uint64_t at, std::uint64_t bytes, std::uint32_t site) {
-    for (std::uint64_t i = 0; i < cells_of(at, bytes); ++i) {
-      writable(at / 2 + i) = {.site = site, .state = ShadowState::lost};
-    }
-  }
-  // The bytes are plain from now on; of a cell of which only one byte is, the other is lost.
-  void make_plain(std::uint64_t at, std::uint64_t bytes, std::uint32_t site) {
-    if (pages_.empty()) return;
-    for (std::uint64_t i = 0; i < cells_of(at, bytes); ++i) {
-      put(at / 2 + i, {}, is_whole(at, bytes, i), site);
-    }
-  }
-  // Gives a range the cells of another; the two may be in the same plane, and do not overlap.
-  void copy(std::uint64_t to, const ShadowCells& source, std::uint64_t from, std::uint64_t bytes,
-            std::uint32_t site) {
-    if (pages_.empty() && source.pages_.empty()) return;
-    const bool is_aligned = to % 2 == 0 && from % 2 == 0 && bytes % 2 == 0;
-    if (!is_aligned) return copy_bytes(to, source, from, bytes, site);
-    for (std::uint64_t i = 0; i < bytes / 2; ++i) put(to / 2 + i, source.cell(from / 2 + i));
-  }
-
-  [[nodiscard]] const Cell& cell(std::uint64_t index) const {
-    static constexpr Cell kPlain{};
-    const std::uint64_t page = index / kPageCells;
-    return page >= pages_.size() || pages_[page] == nullptr ? kPlain
-                                                            : (*pages_[page])[index % kPageCells];
-  }
-  void put(std::uint64_t index, const Cell& cell_now) {
-    if (cell_now.state == ShadowState::plain && cell(index).state == ShadowState::plain) return;
-    writable(index) = cell_now;
-  }
-
- private:
-  static constexpr std::uint64_t kPageCells = 256;
-  using Page = std::array<Cell, kPageCells>;
 
   static std::uint64_t cells_of(std::uint64_t at, std::uint64_t bytes) {
     return bytes == 0 ? 0 : (at + bytes - 1) / 2 - at / 2 + 1;
-  }
-  static bool is_head(const Cell& first, std::uint32_t bytes) {
-    return first.state == ShadowState::value && first.part == 0 && first.bytes == bytes;
   }
   // Returns whether both bytes of cell `i` of a range are in the range.
   static bool is_whole(std::uint64_t at, std::uint64_t bytes, std::uint64_t i) {
@@ -121,22 +225,26 @@ class ShadowCells {
     if (is_whole) return put(index, cell_now);
     const bool is_plain =
         cell_now.state == ShadowState::plain && cell(index).state == ShadowState::plain;
-    if (!is_plain) writable(index) = {.site = site, .state = ShadowState::lost};
+    if (!is_plain) put(index, lost_word(site).first);
   }
   void copy_bytes(std::uint64_t to, const ShadowCells& source, std::uint64_t from,
                   std::uint64_t bytes, std::uint32_t site) {
     for (std::uint64_t i = 0; i < bytes; ++i) {
-      const Cell& one = source.cell((from + i) / 2);
+      const Cell one = source.cell((from + i) / 2);
       const bool is_plain = one.state == ShadowState::plain;
-      put((to + i) / 2, is_plain ? Cell{} : Cell{.site = site, .state = ShadowState::lost}, false,
+      put((to + i) / 2, is_plain ? Cell{} : lost_word(site).first, false,
           one.state == ShadowState::lost ? one.site : site);
     }
   }
-  Cell& writable(std::uint64_t index) {
-    const std::uint64_t page = index / kPageCells;
+  [[nodiscard]] Page* page_at(std::uint64_t word) const {
+    const std::uint64_t page = word / kPageWords;
+    return page >= pages_.size() ? nullptr : pages_[page].get();
+  }
+  Page& writable_page(std::uint64_t word) {
+    const std::uint64_t page = word / kPageWords;
     if (page >= pages_.size()) pages_.resize(page + 1);
     if (pages_[page] == nullptr) pages_[page] = std::make_unique<Page>();
-    return (*pages_[page])[index % kPageCells];
+    return *pages_[page];
   }
 
   std::vector<std::unique_ptr<Page>> pages_;

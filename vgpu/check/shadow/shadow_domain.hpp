@@ -78,6 +78,33 @@ struct ShadowComparison {
   bool is_known = false;  // false: the predicate is lost
 };
 
+// Returns the comparison that holds where another does not, of numbers without NaNs.
+inline ptx::Compare inverse_of(ptx::Compare compare) {
+  using ptx::Compare;
+  switch (compare) {
+    case Compare::none: return Compare::none;
+    case Compare::eq: return Compare::ne;
+    case Compare::ne: return Compare::eq;
+    case Compare::lt: return Compare::ge;
+    case Compare::ge: return Compare::lt;
+    case Compare::le: return Compare::gt;
+    case Compare::gt: return Compare::le;
+    case Compare::lo: return Compare::hs;
+    case Compare::hs: return Compare::lo;
+    case Compare::ls: return Compare::hi;
+    case Compare::hi: return Compare::ls;
+    case Compare::equ: return Compare::neu;
+    case Compare::neu: return Compare::equ;
+    case Compare::ltu: return Compare::geu;
+    case Compare::geu: return Compare::ltu;
+    case Compare::leu: return Compare::gtu;
+    case Compare::gtu: return Compare::leu;
+    case Compare::num: return Compare::nan;
+    case Compare::nan: return Compare::num;
+  }
+  return Compare::none;
+}
+
 // What data decides.
 enum class ShadowDecision : std::uint8_t {
   branch,  // or the guard of an instruction

@@ -59,7 +59,10 @@ class ShadowPlane : public Observer {
     memory_of(allocation).make_plain(offset, bytes, kTorn);
   }
   void on_sync(const Sync& sync) override {
-    if (sync.kind == Sync::Kind::kernel_start) warps_.clear();
+    if (sync.kind == Sync::Kind::kernel_start) {
+      warps_.clear();
+      last_warp_ = nullptr;
+    }
     if (sync.kind != Sync::Kind::block_start) return;
     if (sync.shared != nullptr) forget(*sync.shared);
     for (auto& [place, warp] : warps_) {
@@ -94,6 +97,7 @@ class ShadowPlane : public Observer {
 
  private:
   static constexpr std::uint32_t kTorn = 0;  // the site of bytes whose values were taken apart
+  static constexpr Reading kPlainReading{};
 
   struct WarpShadow {
     ShadowRegisters<Value> registers;
@@ -109,10 +113,11 @@ class ShadowPlane : public Observer {
     std::uint32_t site = kNoSite;
     // calculate: the operands of each lane and element; the lanes whose result is lost, and those
     // that the domain calculates
-    std::array<std::array<std::array<Operand, 4>, 2>, kWarpLanes> operands;
-    std::array<std::array<std::uint32_t, 2>, kWarpLanes> lost_at;
+    std::array<std::array<std::array<Operand, 4>, kWarpLanes>, 2> operands;  // by element and lane
+    std::array<std::array<std::uint32_t, kWarpLanes>, 2> lost_at;
     std::array<std::uint32_t, 2> lost{}, calculated{};
     std::uint32_t moved_bits = 0;  // lanes that have their results already
+    std::uint32_t combined = 0;    // compare: the predicate that the outcome is combined with
     // of memory: the bytes that each lane has moved so far; for copies, what it has read
     std::array<std::uint32_t, kWarpLanes> moved{};
     std::array<std::uint32_t, kWarpLanes> fetched{};
@@ -148,7 +153,15 @@ class ShadowPlane : public Observer {
     if (is_new) sites_.push_back(side_at("value", {&program, pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}}));
     return at->second;
   }
-  WarpShadow& warp_of(const WarpPlace& place) { return warps_[{place.slot, place.warp}]; }
+  WarpShadow& warp_of(const WarpPlace& place) {
+    const std::pair key(place.slot, place.warp);
+    if (last_warp_ == nullptr || last_place_ != key) {
+      last_place_ = key;
+      last_warp_ = &warps_[key];
+    }
+    return *last_warp_;
+  }
+  const ShadowRule& rule_of(const Program& program, std::uint32_t pc);
   Cells& memory_of(const Allocation& allocation) {
     if (allocation.id >= memory_.size()) memory_.resize(allocation.id + 1);
     return memory_[allocation.id];
@@ -163,7 +176,12 @@ class ShadowPlane : public Observer {
   void check_guard();
   void begin_compute();
   void gather(const ShadowRule& rule);
-  void gather_lane(const ShadowRule& rule, unsigned lane, std::uint32_t element);
+  void gather_source(const ShadowRule& rule, std::size_t source, std::uint32_t lanes,
+                     std::uint32_t element);
+  bool gather_row(const Ref& ref, ptx::Type type, std::size_t source, std::uint32_t lanes,
+                  std::uint32_t element);
+  void gather_operand(const Reading& reading, std::uint64_t bits, ptx::Type type,
+                      std::size_t source, unsigned lane, std::uint32_t element);
   void calculate(const ShadowRule& rule);
   [[nodiscard]] static bool depends_on_data(std::span<const Operand> operands, bool is_lost);
   [[nodiscard]] std::uint32_t move_bits(std::uint32_t lanes);
@@ -171,6 +189,7 @@ class ShadowPlane : public Observer {
   void pack(bool unpacks);
   void select();
   void compare(const ShadowRule& rule);
+  [[nodiscard]] bool combines(unsigned lane, ShadowComparison<Value>& comparison) const;
   void combine_predicates();
   void lose_results(std::uint32_t lanes);
   [[nodiscard]] std::uint32_t lanes_with_data(std::uint32_t lanes);
@@ -191,8 +210,12 @@ class ShadowPlane : public Observer {
   std::vector<AccessSide> sites_{AccessSide{"bytes of a value", {}, {}, {}, 0, {}}};
   std::map<std::pair<const Program*, std::uint32_t>, std::uint32_t> numbers_;
   std::map<const Program*, std::vector<ShadowRule>> rules_;
+  const Program* last_program_ = nullptr;
+  const std::vector<ShadowRule>* last_rules_ = nullptr;
   std::vector<Cells> memory_;                                            // by Allocation::id
   std::map<std::pair<std::uint32_t, std::uint32_t>, WarpShadow> warps_;  // by slot and warp
+  std::pair<std::uint32_t, std::uint32_t> last_place_;
+  WarpShadow* last_warp_ = nullptr;  // of last_place_
   Current current_;
 };
 

@@ -59,14 +59,23 @@ void ShadowPlane<Domain>::on_step(const InstrStep& step) {
 }
 
 template <class Domain>
-void ShadowPlane<Domain>::begin_compute() {
-  std::vector<ShadowRule>& rules = rules_[current_.step.program];
-  if (rules.empty()) {
-    for (const Instr& instr : current_.step.program->code) {
-      rules.push_back(instr.kind == InstrKind::compute ? shadow_rule_of(instr) : ShadowRule{});
+const ShadowRule& ShadowPlane<Domain>::rule_of(const Program& program, std::uint32_t pc) {
+  if (&program != last_program_) {
+    std::vector<ShadowRule>& rules = rules_[&program];
+    if (rules.empty()) {
+      for (const Instr& instr : program.code) {
+        rules.push_back(instr.kind == InstrKind::compute ? shadow_rule_of(instr) : ShadowRule{});
+      }
     }
+    last_program_ = &program;
+    last_rules_ = &rules;
   }
-  const ShadowRule& rule = rules[current_.step.pc];
+  return (*last_rules_)[pc];
+}
+
+template <class Domain>
+void ShadowPlane<Domain>::begin_compute() {
+  const ShadowRule& rule = rule_of(*current_.step.program, current_.step.pc);
   const Instr& instr = *current_.instr;
   switch (rule.kind) {
     case ShadowRule::Kind::move:
@@ -90,35 +99,76 @@ void ShadowPlane<Domain>::gather(const ShadowRule& rule) {
   const std::uint32_t some = lifts ? current_.step.active : lanes_with_data(current_.step.active);
   for (std::uint32_t element = 0; element < rule.elements; ++element) {
     current_.calculated[element] = some;
-    for_each_lane(some, [&](unsigned lane) { gather_lane(rule, lane, element); });
+    for (std::size_t source = 0; source < rule.sources && some != 0; ++source)
+      gather_source(rule, source, some, element);
   }
   current_.moved_bits = rule.kind == ShadowRule::Kind::bits && some != 0 ? move_bits(some) : 0;
+  const Ref& with = (*current_.instr)[CompareOperand::c];
+  if (rule.kind == ShadowRule::Kind::compare && with.bank == Bank::predicate)
+    current_.combined = current_.frame.predicate_of(with);
 }
 
 template <class Domain>
-void ShadowPlane<Domain>::gather_lane(const ShadowRule& rule, unsigned lane,
-                                      std::uint32_t element) {
-  for (std::size_t i = 0; i < rule.sources; ++i) {
-    const Ref& ref = (*current_.instr)[kComputeSources[rule.packs ? 1 - element : i]];
-    const ptx::Type type = rule.types[i];
-    const std::uint32_t bytes = std::max(ptx::bytes_of(type), 1u),
-                        from = rule.packs ? 0 : element * bytes;
-    Operand& operand = current_.operands[lane][element][i];
-    operand = {};
-    if (ref.bank == Bank::predicate || bytes > 8) continue;
-    operand.bits = current_.frame.bits_of(ref, lane, from, bytes);
-    Reading reading = current_.warp->registers.read(current_.frame, ref, lane, from, bytes, kTorn);
-    if (reading.state == ShadowState::lost && Domain::kTrustsBits) reading = {};
-    const std::optional<Value> value = value_of(reading, operand.bits, type);
-    operand.is_plain = reading.state == ShadowState::plain;
-    if (value) {
-      operand.value = *value;
-    } else {
-      current_.lost[element] |= 1u << lane;
-      current_.lost_at[lane][element] =
-          reading.state == ShadowState::lost && reading.site != kTorn ? reading.site : site();
-    }
+void ShadowPlane<Domain>::gather_source(const ShadowRule& rule, std::size_t source,
+                                        std::uint32_t lanes, std::uint32_t element) {
+  const Ref& ref = (*current_.instr)[kComputeSources[rule.packs ? 1 - element : source]];
+  const ptx::Type type = rule.types[source];
+  const std::uint32_t bytes = std::max(ptx::bytes_of(type), 1u),
+                      from = rule.packs ? 0 : element * bytes;
+  if (ref.bank == Bank::predicate || bytes > 8) {
+    for_each_lane(lanes, [&](unsigned lane) { current_.operands[element][lane][source] = {}; });
+    return;
   }
+  if (rule.elements == 1 && gather_row(ref, type, source, lanes, element)) return;
+  for_each_lane(lanes, [&](unsigned lane) {
+    gather_operand(current_.warp->registers.read(current_.frame, ref, lane, from, bytes, kTorn),
+                   current_.frame.bits_of(ref, lane, from, bytes), type, source, lane, element);
+  });
+}
+
+// Reads whole registers: words, or two words each.  Returns false if the operands are no such.
+template <class Domain>
+bool ShadowPlane<Domain>::gather_row(const Ref& ref, ptx::Type type, std::size_t source,
+                                     std::uint32_t lanes, std::uint32_t element) {
+  const std::uint32_t bytes = ptx::bytes_of(type);
+  const bool is_wide = ref.bank == Bank::wide || (ref.bank == Bank::constant && bytes == 8);
+  if (bytes != (is_wide ? 8 : 4)) return false;
+  const std::byte* const bits_row = row_of(*current_.frame.banks, ref);
+  const typename Cells::Word* const row =
+      is_register(ref) ? current_.warp->registers.cells(ref).row(current_.frame.byte_of(ref, 0))
+                       : nullptr;
+  for_each_lane(lanes, [&](unsigned lane) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, bits_row + lane * std::size_t{bytes}, is_wide ? 8 : 4);
+    std::optional<Reading> reading{Reading{}};
+    if (row != nullptr)
+      reading = is_wide ? Cells::read_two(row + std::size_t{2} * lane, kTorn)
+                        : Cells::read_word(row + lane, kTorn);
+    if (!reading)
+      reading = current_.warp->registers.read(current_.frame, ref, lane, 0, bytes, kTorn);
+    gather_operand(*reading, bits, type, source, lane, element);
+  });
+  return true;
+}
+
+template <class Domain>
+void ShadowPlane<Domain>::gather_operand(const Reading& given, std::uint64_t bits, ptx::Type type,
+                                         std::size_t source, unsigned lane, std::uint32_t element) {
+  const bool is_trusted = given.state == ShadowState::lost && Domain::kTrustsBits;
+  const Reading& reading = is_trusted ? kPlainReading : given;
+  Operand& operand = current_.operands[element][lane][source];
+  operand.is_plain = reading.state == ShadowState::plain;
+  operand.bits = bits;
+  if (reading.state == ShadowState::value) {
+    operand.value = reading.value;
+    return;
+  }
+  const std::optional<Value> value = value_of(reading, bits, type);
+  operand.value = value.value_or(Value{});
+  if (value) return;
+  current_.lost[element] |= 1u << lane;
+  const bool is_known = reading.state == ShadowState::lost && reading.site != kTorn;
+  current_.lost_at[element][lane] = is_known ? reading.site : site();
 }
 
 template <class Domain>
@@ -147,33 +197,34 @@ void ShadowPlane<Domain>::calculate(const ShadowRule& rule) {
   const Ref& to = (*current_.instr)[ComputeOperand::d];
   ShadowRegisters<Value>& registers = current_.warp->registers;
   if (!is_register(to)) return;
-  const std::uint32_t bytes = ptx::bytes_of(rule.operation.result);
-  for_each_lane(current_.step.active & ~current_.moved_bits, [&](unsigned lane) {
-    registers.make_plain(current_.frame, to, lane);
-    for (std::uint32_t element = 0; element < rule.elements; ++element) {
-      if ((current_.calculated[element] >> lane & 1u) == 0) continue;
-      const std::span<const Operand> operands(current_.operands[lane][element].data(),
+  const std::uint32_t bytes = ptx::bytes_of(rule.operation.result),
+                      row_bytes = ShadowRegisters<Value>::bytes_of(to);
+  const bool fits = bytes >= 2 && bytes <= 8, is_row = rule.elements == 1 && bytes == row_bytes;
+  const std::uint32_t lanes = current_.step.active & ~current_.moved_bits;
+  const std::uint32_t calculated = current_.calculated[0] | current_.calculated[1];
+  for_each_lane(is_row ? lanes & ~calculated : lanes,
+                [&](unsigned lane) { registers.make_plain(current_.frame, to, lane); });
+  for (std::uint32_t element = 0; element < rule.elements; ++element) {
+    for_each_lane(lanes & current_.calculated[element], [&](unsigned lane) {
+      const std::span<const Operand> operands(current_.operands[element][lane].data(),
                                               rule.sources);
       const bool is_lost = (current_.lost[element] >> lane & 1u) != 0;
-      const bool is_of_data = depends_on_data(operands, is_lost);
       const std::uint64_t at = current_.frame.byte_of(to, lane) + element * bytes;
-      const bool fits = bytes >= 2 && bytes <= 8;
       std::optional<Value> value;
-      std::uint32_t where = 0;
-      if (is_lost) {
-        where = current_.lost_at[lane][element];
-      } else if (fits) {
+      if (!is_lost && fits) {
         const std::uint64_t result = current_.frame.bits_of(to, lane, element * bytes, bytes);
         value = domain_.apply(here(lane), rule.operation, operands, &result);
       }
-      if (value && fits) {
+      if (value) {
         registers.cells(to).set(at, bytes, *value);
-      } else if (is_of_data) {
-        const std::uint32_t lost_bytes = fits ? bytes : ShadowRegisters<Value>::bytes_of(to);
-        registers.cells(to).lose(at, lost_bytes, where != 0 ? where : site());
+      } else if (depends_on_data(operands, is_lost)) {
+        const std::uint32_t where = is_lost ? current_.lost_at[element][lane] : kTorn;
+        registers.cells(to).lose(at, fits ? bytes : row_bytes, where != kTorn ? where : site());
+      } else if (is_row) {
+        registers.make_plain(current_.frame, to, lane);
       }
-    }
-  });
+    });
+  }
 }
 
 // Returns whether a result of these operands may depend on data.
@@ -193,6 +244,8 @@ template <class Domain>
 void ShadowPlane<Domain>::move_row(const Ref& to, const Ref& from) {
   ShadowRegisters<Value>& registers = current_.warp->registers;
   if (!is_register(to)) return;
+  const bool is_plain = !is_register(from) || registers.cells(from).empty();
+  if (is_plain && registers.cells(to).empty()) return;
   for_each_lane(current_.step.active, [&](unsigned lane) {
     if (!is_register(from)) return registers.make_plain(current_.frame, to, lane);
     const std::uint64_t target = current_.frame.byte_of(to, lane);
@@ -278,6 +331,21 @@ void ShadowPlane<Domain>::select() {
   });
 }
 
+// Combines a comparison with a predicate that is known.  Returns false if that decides alone.
+template <class Domain>
+bool ShadowPlane<Domain>::combines(unsigned lane, ShadowComparison<Value>& comparison) const {
+  const bool is_set = (current_.combined >> lane & 1u) != 0;
+  switch (current_.instr->modifiers.bool_op) {
+    case ptx::BoolOp::none: return true;
+    case ptx::BoolOp::and_: return is_set;
+    case ptx::BoolOp::or_: return !is_set;
+    case ptx::BoolOp::xor_:
+      if (is_set) comparison.compare = inverse_of(comparison.compare);
+      return true;
+  }
+  return true;
+}
+
 template <class Domain>
 void ShadowPlane<Domain>::compare(const ShadowRule& rule) {
   const Instr& instr = *current_.instr;
@@ -296,7 +364,7 @@ void ShadowPlane<Domain>::compare(const ShadowRule& rule) {
     const std::uint32_t outcomes = current_.frame.predicate_of(to);
     std::uint32_t lost_now = lost;
     for_each_lane(current_.calculated[element], [&](unsigned lane) {
-      const std::span<const Operand> operands(current_.operands[lane][element].data(),
+      const std::span<const Operand> operands(current_.operands[element][lane].data(),
                                               rule.sources);
       const bool is_lost = (current_.lost[element] >> lane & 1u) != 0;
       const bool is_decided =
@@ -305,12 +373,13 @@ void ShadowPlane<Domain>::compare(const ShadowRule& rule) {
       const bool is_plain =
           std::ranges::all_of(operands, [](const Operand& one) { return one.is_plain; });
       if (is_decided || (is_plain && !is_lost)) return;
+      ShadowComparison<Value> comparison{instr.modifiers.compare, rule.operation.type,
+                                         operands[0].value, operands[1].value, true};
+      const bool is_combined_with_data = (lost >> lane & 1u) != 0;
+      if (!is_combined_with_data && !combines(lane, comparison)) return;
       lost_now |= 1u << lane;
-      if (is_lost || rule.sources != 2 || (lost >> lane & 1u) != 0) return;
-      predicates.set(lane,
-                     {instr.modifiers.compare, rule.operation.type, operands[0].value,
-                      operands[1].value, true},
-                     site());
+      if (is_lost || rule.sources != 2 || is_combined_with_data) return;
+      predicates.set(lane, comparison, site());
     });
     const std::uint32_t all = lost_now & current_.step.active;
     for_each_lane(all, [&](unsigned lane) {
@@ -326,28 +395,42 @@ void ShadowPlane<Domain>::compare(const ShadowRule& rule) {
   }
 }
 
-// Predicates from predicates: what a known operand decides alone is known.
+// Predicates from predicates: what a known operand decides alone is known, and with one that does
+// not the other remains a comparison.
 template <class Domain>
 void ShadowPlane<Domain>::combine_predicates() {
   const Instr& instr = *current_.instr;
   ShadowRegisters<Value>& registers = current_.warp->registers;
-  std::uint32_t lost = 0, decided = 0, where = kTorn;
+  std::uint32_t lost = 0, twice = 0, decided = 0, odd = 0, where = kTorn;
+  std::array<ShadowComparison<Value>, kWarpLanes> comparisons{};
   for (const ComputeOperand operand : kComputeSources) {
     const Ref& ref = instr[operand];
+    if (ref.bank != Bank::predicate && ref.bank != Bank::none) twice = ~0u;
     if (ref.bank != Bank::predicate) continue;
     const auto& predicates = registers.predicates(current_.frame.index_of_predicate(ref));
     const std::uint32_t value = current_.frame.predicate_of(ref);
     if ((predicates.lost & current_.step.active) != 0) where = predicates.site;
+    for_each_lane(predicates.compared == nullptr ? 0 : predicates.lost & current_.step.active,
+                  [&](unsigned lane) { comparisons[lane] = (*predicates.compared)[lane]; });
+    twice |= lost & predicates.lost;
     lost |= predicates.lost;
     if (instr.opcode == ptx::Opcode::and_) decided |= ~predicates.lost & ~value;
     if (instr.opcode == ptx::Opcode::or_) decided |= ~predicates.lost & value;
+    if (instr.opcode == ptx::Opcode::xor_) odd ^= ~predicates.lost & value;
   }
+  if (instr.opcode == ptx::Opcode::not_) odd = ~0u;
   lost &= current_.step.active & ~decided;
   const Ref& to = instr[ComputeOperand::d];
   if (to.bank != Bank::predicate) return lose_results(lost);
   auto& result = registers.predicates(current_.frame.index_of_predicate(to));
   result.make_plain(current_.step.active);
   result.lose(lost, where);
+  for_each_lane(lost & ~twice, [&](unsigned lane) {
+    ShadowComparison<Value> comparison = comparisons[lane];
+    if (!comparison.is_known) return;
+    if ((odd >> lane & 1u) != 0) comparison.compare = inverse_of(comparison.compare);
+    result.set(lane, comparison, where);
+  });
 }
 
 // Returns the lanes of which an operand is not plain.
@@ -359,10 +442,15 @@ std::uint32_t ShadowPlane<Domain>::lanes_with_data(std::uint32_t lanes) {
   roles_of(instr).reads.for_each_in(instr.operands, [&](const Ref& ref) {
     if (ref.bank == Bank::predicate) {
       found |= registers.predicates(current_.frame.index_of_predicate(ref)).lost;
-    } else if (is_register(ref) && !registers.cells(ref).empty()) {
-      for_each_lane(lanes & ~found, [&](unsigned lane) {
-        std::uint32_t where = kTorn;
-        if (!registers.is_plain(current_.frame, ref, lane, where)) found |= 1u << lane;
+    } else if (is_register(ref)) {
+      const auto* const row = registers.cells(ref).row(current_.frame.byte_of(ref, 0));
+      const std::size_t words = ref.bank == Bank::wide ? 2 : 1;
+      for_each_lane(row == nullptr ? 0 : lanes & ~found, [&](unsigned lane) {
+        const auto* const word = row + words * lane;
+        const auto is_plain = [](const auto& one) {
+          return !one.is_split && one.first.state == ShadowState::plain;
+        };
+        if (!is_plain(word[0]) || !is_plain(word[words - 1])) found |= 1u << lane;
       });
     }
   });

@@ -73,6 +73,10 @@ void ShadowPlane<Domain>::move_accessed(const Access& access, unsigned lane, Cel
   const Instr& instr = *current_.instr;
   const ptx::Type type = instr.modifiers.type;
   const std::uint32_t width = std::min(ptx::bytes_of(type), 8u);
+  if (memory.empty() && current_.warp->registers.is_empty()) {
+    current_.moved[lane] += access.bytes;
+    return;
+  }
   for (std::uint32_t done = 0; done < access.bytes;) {
     const std::uint32_t from = current_.moved[lane] + done, byte = from % width;
     const std::uint32_t bytes = std::min(width - byte, access.bytes - done);

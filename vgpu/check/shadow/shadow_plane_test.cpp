@@ -246,6 +246,17 @@ TEST_F(ShadowPlaneTest, ASelectionByConstantsMovesAndByDataIsTheDomains) {
   EXPECT_TRUE(domain_.decisions.empty());
 }
 
+// What is known of the condition decides, or leaves the comparison, or turns it round.
+TEST_F(ShadowPlaneTest, AComparisonIsCombinedWithAKnownCondition) {
+  run("ld.global.u32 %r2, [%rd3];\nld.global.u32 %r3, [%rd3+4];\nsetp.lt.u32 %p1, %r1, 7;\n"
+      "setp.gt.and.u32 %p2, %r2, %r3, %p1;\nselp.u32 %r4, %r2, %r3, %p2;\n"
+      "st.global.u32 [%rd4], %r4;\nsetp.le.u32 %p2, %r2, %r3;\nnot.pred %p2, %p2;\n"
+      "and.pred %p2, %p2, %p1;\nselp.u32 %r5, %r2, %r3, %p2;\nst.global.u32 [%rd4+4], %r5;");
+  EXPECT_EQ(states(), all('v'));
+  EXPECT_EQ(states(4), all('v'));
+  EXPECT_TRUE(domain_.decisions.empty());
+}
+
 TEST_F(ShadowPlaneTest, BranchesAndAddressesThatDataDecidesAreReported) {
   run("ld.global.u32 %r2, [%rd3];\nsetp.eq.u32 %p1, %r2, 1000;\n@%p1 bra END;\n"
       "and.b32 %r3, %r2, 4;\ncvt.u64.u32 %rd6, %r3;\nadd.s64 %rd7, %rd4, %rd6;\n"

@@ -85,6 +85,8 @@ class ShadowRegisters {
     wides_.clear();
     predicates_.clear();
   }
+  // Returns whether no register is anything but plain.
+  [[nodiscard]] bool is_empty() const { return words_.empty() && wides_.empty(); }
   [[nodiscard]] Cells& cells(const Ref& ref) { return ref.bank == Bank::wide ? wides_ : words_; }
   [[nodiscard]] ShadowPredicates<Value>& predicates(std::size_t index) {
     if (index >= predicates_.size()) predicates_.resize(index + 1);
