@@ -143,6 +143,7 @@ LIST_PAIR(wrong_hash, WrongInts, Ints, ::wrong_hash, 1, hash_list, exactly());
   }
 MATRIX_PAIR(wrong_matmul, ::wrong_matmul);
 MATRIX_PAIR(half_matmul, ::half_matmul);
+MATRIX_PAIR(group_matmul, ::group_matmul);
 // The reference is a kernel.
 KERNEL_PAIR(matmul_as_matmul, WrongMatrices, Floats) = {
     .arbitrary = [](Draw&) { return WrongMatrices{}; },
@@ -185,7 +186,7 @@ Case case_of(const std::string& name, int size, int wrong, cudart::Build build) 
     for (int i = 0; i < count; ++i) numbers.push_back(i % 7 + 1);
     return numbers;
   };
-  if (name == "wrong_matmul" || name == "half_matmul" || name == "matmul_as_matmul") {
+  if (name.ends_with("matmul")) {
     input["n"] = size;
     input["a"] = input["b"] = list(size * size);
   } else {
@@ -263,6 +264,24 @@ TEST(KernelsAsReferences, AreClean) {
   EXPECT_NE(verdict.findings[0].message.find("the reference is not clean: uninitialized-read"),
             std::string::npos)
       << verdict.findings[0].message;
+}
+
+// Products of a warpgroup, whose factors are in shared memory: of f16, bf16 and tf32.
+TEST(WrongFunctionsOfWarpgroups, AreSeenInEveryType) {
+  constexpr int kTypes = 3, kWrongs = 6, kSide = 64;
+  const auto certify = [](int wrong) {
+    return certify_equality(case_of("group_matmul", kSide, wrong, cudart::Build::optimized));
+  };
+  for (int type = 0; type < kTypes; ++type) {
+    const EqualityCertificate right = certify(10 * type);
+    EXPECT_EQ(right.equality, Equality::equal) << "type " << type << ": " << right.reason;
+    for (int wrong = 1; wrong <= kWrongs; ++wrong) {
+      if ((wrong + type) % kTypes != 0) continue;  // each in one type
+      const EqualityCertificate other = certify(10 * type + wrong);
+      EXPECT_EQ(other.equality, Equality::different)
+          << "type " << type << ", wrong " << wrong << ": " << other.reason;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Builds, WrongFunctions,

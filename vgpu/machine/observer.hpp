@@ -13,6 +13,7 @@
 namespace warpcheck::vgpu {
 
 struct AccessRecord;       // access/access_record.hpp
+struct ProductRead;        // access/product_read.hpp
 struct TensorMemoryEvent;  // tensor_memory/tensor_memory_event.hpp
 class UndefinedMemory;     // undefined/undefined_memory.hpp
 
@@ -93,6 +94,9 @@ class Observer {
   // note.  on_rows() cannot ask for these, because its rows may have been executed, and on_access()
   // for all takes twice the time in machine code, where each access must be described.
   virtual bool takes_row(const RowAccess&) { return false; }
+  // Receives the reads of a product.  False: nothing was done, and the machine must report them one
+  // by one.
+  virtual bool takes_product(const ProductRead&) { return false; }
   // Returns the record of accesses to a slot's shared memory, to which machine code may append rows
   // instead of calling takes_row().  Valid while the set of observers stays the same.  Null: each
   // row must be reported.

@@ -36,7 +36,8 @@ void describe_product(const MatrixProduct& product, Instr& instr) {
        {static_cast<std::uint32_t>(product.scale), product.blocks, product.selector,
         std::uint32_t{product.in_order} | std::uint32_t{product.of_group} << 1 |
             std::uint32_t{product.sparse} << 2 | std::uint32_t{product.in_bytes} << 3,
-        static_cast<std::uint32_t>(product.c), product.shape.k, product.shape.n, product.shape.m}) {
+        static_cast<std::uint32_t>(product.c), product.shape.k, product.shape.n / kTileColumns,
+        product.shape.m}) {
     instr.packed = instr.packed << kFieldBits | field;
   }
 }
@@ -46,7 +47,7 @@ MatrixProduct product_of(const Instr& instr) {
     return static_cast<std::uint32_t>(instr.packed >> (kFieldBits * index) & 0xff);
   };
   const ptx::Modifiers& m = instr.modifiers;
-  return {{field(0), field(1), field(2)},
+  return {{field(0), field(1) * kTileColumns, field(2)},
           m.type,
           m.source_type,
           m.third_type,
@@ -75,6 +76,7 @@ ElementPlaces::ElementPlaces(const MatrixProduct& product, MatrixOperand operand
       tall_(product.shape.m == 16),
       registers_(registers_of(product, operand)),
       parts_(register_bits(product.type_of(operand)) / element_bits(product, operand)),
+      in_tile_(registers_ * kTileColumns / product.shape.n),
       length_bits_(0) {
   const MatrixShape size = size_of(product, operand);
   const std::uint32_t length = operand == MatrixOperand::b ? size.m : size.n;

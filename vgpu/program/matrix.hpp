@@ -20,6 +20,8 @@
 
 namespace warpcheck::vgpu {
 
+inline constexpr std::uint32_t kTileColumns = 8;  // every product has a multiple of these
+
 struct MatrixShape {
   std::uint32_t m = 0, n = 0, k = 0;
   friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
@@ -30,7 +32,7 @@ struct MatrixProduct {
   ptx::Type d = ptx::Type::none, a = ptx::Type::none, b = ptx::Type::none, c = ptx::Type::none;
   bool saturates = false;                        // .satfinite, for integers
   bool in_order = false;                         // wmma
-  bool of_group = false;                         // wgmma: this is a tile of it
+  bool of_group = false;                         // wgmma: the rows of one warp
   ptx::Rounding rounding = ptx::Rounding::none;  // for f64
   ptx::BoolOp bits = ptx::BoolOp::none;          // for b1: the operation in place of multiplication
   bool sparse = false;                           // a is sparse; k is its depth as a dense matrix
@@ -57,8 +59,7 @@ constexpr std::uint32_t metadata_rows(const MatrixProduct& product) {
   return (product.sparse ? 1 : 0) + (product.blocks != 0 ? kScaleRows : 0);
 }
 
-// Encodes a product in Instr::modifiers and Instr::packed, and decodes it.  For a warpgroup's
-// product, which has too many columns, this is one tile of 16 x 8.
+// Encodes a product in Instr::modifiers and Instr::packed, and decodes it.
 void describe_product(const MatrixProduct& product, Instr& instr);
 MatrixProduct product_of(const Instr& instr);
 inline bool is_matrix_product(const Instr& instr) {
@@ -66,7 +67,7 @@ inline bool is_matrix_product(const Instr& instr) {
 }
 
 // group_load: the elements of wgmma's a or b that belong into a warp's registers, in the places of
-// mma, for each tile of 8 columns of b.
+// mma; for b, tile by tile of 8 columns.
 struct GroupLoad {
   bool is_b = false;
   bool transposed = false;  // neighbours in memory are in one column of a, or in one row of b
@@ -76,6 +77,10 @@ struct GroupLoad {
   // The number of word rows, each with 16 bytes of k.
   [[nodiscard]] std::uint32_t chunks() const { return is_deep ? 4 : 2; }
   [[nodiscard]] std::uint32_t registers() const { return is_b ? chunks() * tiles : 4; }
+  // Which 16 bytes of k a register has elements of.
+  [[nodiscard]] std::uint32_t chunk_of(std::uint32_t number) const {
+    return is_b ? number % chunks() : number / 2;
+  }
 };
 constexpr std::int64_t pack(const GroupLoad& load) {
   return std::int64_t{load.tiles} << 3 | (load.is_deep ? 4 : 0) | (load.transposed ? 2 : 0) |
@@ -130,21 +135,23 @@ class ElementPlaces {
     }
     const std::uint32_t group = lane / 4;
     const std::uint32_t in_group = lane % 4;
-    switch (operand_) {
-      case MatrixOperand::a:
-        return {group + (tall_ ? 8 * (reg & 1) : 0),
-                in_group * parts_ + part + 4 * parts_ * (tall_ ? reg / 2 : reg)};
-      case MatrixOperand::b: return {in_group * parts_ + part + 4 * parts_ * reg, group};
-      default:
-        if (parts_ == 2) return {group + 8 * reg, 2 * in_group + part};
-        return {group + 8 * (reg / 2), 2 * in_group + (reg & 1)};
+    if (operand_ == MatrixOperand::a) {
+      return {group + (tall_ ? 8 * (reg & 1) : 0),
+              in_group * parts_ + part + 4 * parts_ * (tall_ ? reg / 2 : reg)};
     }
+    const std::uint32_t tile = 8 * (reg / in_tile_), number = reg % in_tile_;
+    if (operand_ == MatrixOperand::b) {
+      return {in_group * parts_ + part + 4 * parts_ * number, tile + group};
+    }
+    if (parts_ == 2) return {group + 8 * number, tile + 2 * in_group + part};
+    return {group + 8 * (number / 2), tile + 2 * in_group + (number & 1)};
   }
 
  private:
   MatrixOperand operand_;
   bool in_order_, tall_;
   std::uint32_t registers_, parts_;
+  std::uint32_t in_tile_;      // registers of b, c or d for eight columns
   std::uint32_t length_bits_;  // the length of a row, of b of a column, is this power of two
 };
 

@@ -17,5 +17,8 @@ cudaError_t wrong_matmul(const float* a, const float* b, float* c, int n, int wr
 // The same for n = 16, of half precision on tensor cores, summed in float.  wrong: b is read
 // transposed
 cudaError_t half_matmul(const float* a, const float* b, float* c, int n, int wrong);
+// The same for n = 64, by products of a warpgroup (wgmma): of half precision; 10 more: of bf16; 20
+// more: of tf32.  wrong: 1 to 6
+cudaError_t group_matmul(const float* a, const float* b, float* c, int n, int wrong);
 // *out = in[0] * 31^(n-1) + ... + in[n-1], modulo 2^32.  wrong: 51 to 60
 cudaError_t wrong_hash(const int* in, int* out, int n, int wrong);

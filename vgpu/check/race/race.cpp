@@ -134,6 +134,10 @@ bool RaceChecker::takes_row(const RowAccess& access) {
   return engine_.is_general_in(access.space) ? general_->takes_row(access) : epochs_.take(access);
 }
 
+bool RaceChecker::takes_product(const ProductRead& read) {
+  return engine_.is_general_in(ptx::Space::shared) && general_->takes_product(read);
+}
+
 AccessRecord* RaceChecker::record_of(std::uint32_t slot) {
   if (needs_each()) return nullptr;
   return engine_.is_general_in(ptx::Space::shared) ? general_->record_of(slot)

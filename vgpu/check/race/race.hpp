@@ -48,6 +48,7 @@ class RaceChecker final : public Checker {
   void resumes(const ResumedLaunch& resumed) override;
   void on_access(const Access& access) override;
   bool takes_row(const RowAccess& row) override;
+  bool takes_product(const ProductRead& read) override;
   AccessRecord* record_of(std::uint32_t slot) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;

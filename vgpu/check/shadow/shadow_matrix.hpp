@@ -1,12 +1,14 @@
-// Products of matrices (mma, wmma): each element of the result is c plus a sum of products, in the
-// order of k, as consecutive fma operations of the domain.
+// Products of matrices (mma, wmma, wgmma): each element of the result is c plus a sum of products,
+// in the order of k, as consecutive fma operations of the domain.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "vgpu/check/shadow/shadow_registers.hpp"
+#include "vgpu/machine/matrix/matrix_elements.hpp"
 #include "vgpu/program/matrix.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -37,14 +39,29 @@ struct ShadowProduct {
   }
 };
 
-// Returns whether the elements of a product are followed one by one.
-inline bool has_shadow_product(const MatrixProduct& product) {
+// Returns whether the elements of a product are followed one by one.  Single bytes have no shadows,
+// so products of 8-bit floats are followed where their bits count as exact; their sums have fewer
+// bits than a bound of roundings would allow.
+template <class Domain>
+bool has_shadow_product(const MatrixProduct& product) {
   const auto is_followed = [](ptx::Type type) {
     return type == ptx::Type::f16 || type == ptx::Type::bf16 || type == ptx::Type::tf32 ||
-           type == ptx::Type::f32 || type == ptx::Type::f64;
+           type == ptx::Type::f32 || type == ptx::Type::f64 ||
+           (Domain::kTrustsBits && (type == ptx::Type::e4m3x2 || type == ptx::Type::e5m2x2));
   };
   return is_followed(product.a) && is_followed(product.b) && is_followed(product.c) &&
          is_followed(product.d) && !product.sparse && product.blocks == 0;
+}
+
+// The type that a domain knows an element by: those that it has no rule for are singles in a
+// register, or are read as such.
+constexpr ptx::Type shadow_type_of(ptx::Type type) {
+  return type == ptx::Type::tf32 || is_byte_float(type) ? ptx::Type::f32 : type;
+}
+inline std::uint64_t shadow_bits_of(std::uint64_t bits, ptx::Type type) {
+  if (!is_byte_float(type)) return bits;
+  const double value = matrix_element(type, static_cast<std::uint32_t>(bits)).value;
+  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
 template <class Value>
@@ -63,7 +80,7 @@ std::vector<ShadowElement<typename Domain::Value>> shadow_matrix(
   const MatrixProduct product = product_of(instr);
   const ElementPlaces places(product, operand);
   const ptx::Type type = product.type_of(operand);
-  const std::uint32_t bytes = ptx::bytes_of(type);
+  const std::uint32_t bytes = element_bits(type) / 8;
   std::vector<ShadowElement<Value>> elements(std::size_t{rows} * columns);
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     for (std::uint32_t reg = 0; reg < places.registers(); ++reg) {
@@ -72,11 +89,12 @@ std::vector<ShadowElement<typename Domain::Value>> shadow_matrix(
         const MatrixPlace at = places.at(lane, reg, part);
         ShadowReading<Value> reading = registers.read(frame, ref, lane, part * bytes, bytes, site);
         if (reading.state == ShadowState::lost && Domain::kTrustsBits) reading = {};
-        const std::uint64_t bits = frame.bits_of(ref, lane, part * bytes, bytes);
+        const std::uint64_t bits =
+            shadow_bits_of(frame.bits_of(ref, lane, part * bytes, bytes), type);
         ShadowElement<Value>& element = elements[std::size_t{at.row} * columns + at.column];
         std::optional<Value> value = reading.value;
         if (reading.state == ShadowState::plain) {
-          value = domain.constant(bits, type == ptx::Type::tf32 ? ptx::Type::f32 : type);
+          value = domain.constant(bits, shadow_type_of(type));
         }
         if (value && reading.state != ShadowState::lost) {
           element.operand = {reading.state == ShadowState::plain, *value, bits};
@@ -100,14 +118,15 @@ ShadowProduct<typename Domain::Value> shadow_product(
   const std::uint32_t m = product.shape.m, n = product.shape.n, k = product.shape.k;
   ShadowProduct<Value> results;
   const ElementPlaces places(product, MatrixOperand::d);
-  const bool is_followed = active == ~0u && has_shadow_product(product);
+  const bool is_followed = active == ~0u && has_shadow_product<Domain>(product);
   std::vector<Element> a, b, c;
   if (is_followed) {
     a = shadow_matrix(domain, frame, instr, registers, MatrixOperand::a, m, k, site);
     b = shadow_matrix(domain, frame, instr, registers, MatrixOperand::b, k, n, site);
     c = shadow_matrix(domain, frame, instr, registers, MatrixOperand::c, m, n, site);
   }
-  const ShadowOperation fma{ptx::Opcode::fma_, &instr.modifiers, product.a, product.d};
+  const ShadowOperation fma{ptx::Opcode::fma_, &instr.modifiers, shadow_type_of(product.a),
+                            product.d};
   const auto sum_at = [&](const MatrixPlace& at, unsigned lane) -> ShadowReading<Value> {
     if (!is_followed) return {ShadowState::lost, {}, site};
     Element sum = c[std::size_t{at.row} * n + at.column];

@@ -196,6 +196,7 @@ class ShadowPlane : public Observer {
   void begin_memory();
   void begin_other();
   void move_accessed(const Access& access, unsigned lane, Cells& memory, std::uint64_t at);
+  void load_of_product(const Access& access, unsigned lane, Cells& memory, std::uint64_t at);
   void copy_accessed(const Access& access, unsigned lane, Cells& memory, std::uint64_t at);
   void update(const Access& access, unsigned lane, Cells& memory, std::uint64_t at);
   void put_register(Cells& memory, std::uint64_t at, const Ref& ref, unsigned lane,

@@ -49,6 +49,7 @@ void ShadowPlane<Domain>::on_step(const InstrStep& step) {
       return current_.warp->meetings.begin(domain_, step, current_.warp->registers, site(),
                                            [&](unsigned lane) { return here(lane); });
     case InstrKind::load:
+    case InstrKind::group_load:
     case InstrKind::store:
     case InstrKind::atomic:
     case InstrKind::copy:

@@ -17,14 +17,16 @@ void ShadowPlane<Domain>::begin_memory() {
   current_.buffer.clear();
   current_.cells_swapped.clear();
   current_.updated_plain.clear();
-  if (instr.kind != InstrKind::load && instr.kind != InstrKind::store &&
-      instr.kind != InstrKind::atomic) {
+  const bool loads = instr.kind == InstrKind::load || instr.kind == InstrKind::group_load;
+  if (!loads && instr.kind != InstrKind::store && instr.kind != InstrKind::atomic) {
     roles_of(instr).reads.for_each_in(
         instr.operands, [&](const Ref& ref) { check_lanes(ref, active, ShadowDecision::address); });
     return;
   }
-  check_lanes(instr[MemoryOperand::address], active, ShadowDecision::address);
-  if (instr.kind != InstrKind::load) return;
+  const Ref& address = instr.kind == InstrKind::group_load ? instr[GroupOperand::descriptor]
+                                                           : instr[MemoryOperand::address];
+  check_lanes(address, active, ShadowDecision::address);
+  if (!loads) return;
   for (const Ref& ref : destinations_of(*current_.step.program, instr)) {
     for_each_lane(active, [&](unsigned lane) {
       current_.warp->registers.make_plain(current_.frame, ref, lane);
@@ -54,6 +56,7 @@ void ShadowPlane<Domain>::on_access(const Access& access) {
     switch (is_current ? kind : InstrKind::nop) {
       case InstrKind::load:
       case InstrKind::store: return move_accessed(access, lane, memory, at);
+      case InstrKind::group_load: return load_of_product(access, lane, memory, at);
       case InstrKind::atomic: return update(access, lane, memory, at);
       case InstrKind::copy:
       case InstrKind::bulk_copy:
@@ -99,6 +102,18 @@ void ShadowPlane<Domain>::move_accessed(const Access& access, unsigned lane, Cel
     }
     done += bytes;
   }
+  current_.moved[lane] += access.bytes;
+}
+
+// Moves the shadows of what a lane loads for a product of its warpgroup: its registers come one
+// after the other, whole or in halves.
+template <class Domain>
+void ShadowPlane<Domain>::load_of_product(const Access& access, unsigned lane, Cells& memory,
+                                          std::uint64_t at) {
+  const std::uint32_t from = current_.moved[lane];
+  const Ref to = row_after((*current_.instr)[GroupOperand::rows], from / 4);
+  current_.warp->registers.cells(to).copy(current_.frame.byte_of(to, lane) + from % 4, memory, at,
+                                          access.bytes, kTorn);
   current_.moved[lane] += access.bytes;
 }
 
@@ -263,8 +278,7 @@ void ShadowPlane<Domain>::begin_other() {
     case InstrKind::bulk_copy:  // multimem
     case InstrKind::texture:
     case InstrKind::device_call:
-    case InstrKind::tensor_memory:
-    case InstrKind::group_load: return lose_results(active);
+    case InstrKind::tensor_memory: return lose_results(active);
     default: return;
   }
 }

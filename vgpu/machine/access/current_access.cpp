@@ -1,6 +1,7 @@
 #include "vgpu/machine/access/current_access.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "vgpu/machine/memory/atomics.hpp"
@@ -187,6 +188,32 @@ void CurrentAccess::report_from(std::size_t first, const RowAccess* row) {
     row != nullptr ? observer->on_rows(launch_.program(), {row, 1}) : observer->on_access(access);
   }
   if (stores) follow();
+}
+
+bool CurrentAccess::report(const ProductRead& read) {
+  const Observers& observers = launch_.observers();
+  if (observers.weak_memory != nullptr) return false;
+  if (!is_watched()) return true;
+  if (!observers.of_rows.empty() || observers.of_accesses.size() > 1) return false;
+  std::array<std::uint32_t, kWarpLanes> offsets;
+  RowAccess row{.allocation = read.allocation,
+                .place = read.place,
+                .pc = read.pc,
+                .mask = ~0u,
+                .space = ptx::Space::shared,
+                .pattern = Pattern::scattered,
+                .bytes = ProductRead::kChunkBytes,
+                .element_bytes = ProductRead::kChunkBytes,
+                .offsets = offsets.data()};
+  for (std::size_t first = 0; first < read.chunks.size(); first += kWarpLanes) {
+    for (std::size_t i = 0; i < kWarpLanes; ++i) {
+      offsets[i] = read.chunks[std::min(first + i, read.chunks.size() - 1)];
+    }
+    const bool passes =
+        observers.undefined_memory == nullptr || observers.undefined_memory->passes(row);
+    if (!passes) return false;
+  }
+  return observers.of_accesses.empty() || observers.of_accesses.front()->takes_product(read);
 }
 
 bool CurrentAccess::report_whole(RunningFragment& run, const Instr& instr, const RowAccess& row,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "vgpu/machine/access/product_read.hpp"
 #include "vgpu/machine/memory/target.hpp"
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/undefined/undefined_memory.hpp"
@@ -53,6 +54,8 @@ class CurrentAccess {
     }
     return report_whole(run, instr, row, elements, first);
   }
+  // Reports the reads of a product.  False: nothing was done, and they must be executed one by one.
+  [[nodiscard]] bool report(const ProductRead& read);
   // Marks the undefined bits of an element that has been read in its destination register.
   void give_undefined(RunningFragment& run, const Instr& instr, const Ref& ref,
                       std::uint32_t element, std::uint32_t mask);

@@ -4,8 +4,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/compute/exact.hpp"
@@ -40,49 +42,46 @@ const std::array<float, 256>& small_floats(Type type) {
   return kTables.at(type);
 }
 
-// An f16 has the fraction of a float whose exponent is 112 more.
-float float_of_half(std::uint32_t bits) {
-  constexpr std::uint32_t kSign = 0x8000, kInfinity = 0x7c00;
-  const std::uint32_t magnitude = bits & (kSign - 1);
-  if (magnitude >= kInfinity) return static_cast<float>(matrix_element(Type::f16, bits).value);
-  const float value = std::bit_cast<float>(magnitude << 13) * 0x1p112F;
-  return (bits & kSign) != 0 ? -value : value;
-}
-
-float float_of_element(Type type, std::uint32_t bits) {
-  constexpr std::uint32_t kUsedOfTf32 = ~0u << 13;
-  switch (type) {
-    case Type::f32: return std::bit_cast<float>(bits);
-    case Type::tf32: return std::bit_cast<float>(bits & kUsedOfTf32);
-    case Type::bf16: return std::bit_cast<float>(bits << 16);
-    case Type::f16: return float_of_half(bits);
-    default: return small_floats(type)[bits & 0xff];
-  }
-}
-
 // A matrix with the exponents by which its elements are aligned.
 template <class T>
 struct Aligned {
-  std::vector<T> values;
-  std::vector<int> exponents;
+  std::size_t size = 0;
+  std::unique_ptr<T[]> values = std::make_unique_for_overwrite<T[]>(size);
+  std::unique_ptr<int[]> exponents = std::make_unique_for_overwrite<int[]>(size);
   ExponentBounds bounds{};
 };
 
-Aligned<float> aligned_floats(const MatrixLoops& loops, Type type,
-                              const std::vector<std::uint32_t>& bits, bool negates) {
-  Aligned<float> matrix{std::vector<float>(bits.size()), std::vector<int>(bits.size())};
-  for (std::size_t i = 0; i < bits.size(); ++i) {
-    const float value = float_of_element(type, bits[i]);
-    matrix.values[i] = negates ? -value : value;
+// Reads elements, each in the lowest bits of a word.
+void read_elements(const MatrixLoops& loops, Type type, std::span<const std::uint32_t> bits,
+                   float* values) {
+  const auto count = static_cast<std::uint32_t>(bits.size());
+  switch (type) {
+    case Type::f16: return loops.read(RegisterFloat::lone_f16, bits.data(), count, values);
+    case Type::bf16: return loops.read(RegisterFloat::lone_bf16, bits.data(), count, values);
+    case Type::f32: return loops.read(RegisterFloat::f32, bits.data(), count, values);
+    case Type::tf32: return loops.read(RegisterFloat::tf32, bits.data(), count, values);
+    default: break;
   }
-  matrix.bounds =
-      loops.find_exponents(matrix.values.data(), static_cast<std::uint32_t>(bits.size()),
-                           exponent_min(type), matrix.exponents.data());
+  const std::array<float, 256>& floats = small_floats(type);
+  for (std::uint32_t i = 0; i < count; ++i) values[i] = floats[bits[i] & 0xff];
+}
+
+Aligned<float> aligned_floats(const MatrixLoops& loops, Type type,
+                              std::span<const std::uint32_t> bits, bool negates) {
+  Aligned<float> matrix{bits.size()};
+  const std::span<float> values(matrix.values.get(), bits.size());
+  read_elements(loops, type, bits, values.data());
+  if (negates) std::ranges::transform(values, values.begin(), std::negate<>());
+  matrix.bounds = loops.find_exponents(values.data(), static_cast<std::uint32_t>(bits.size()),
+                                       exponent_min(type), matrix.exponents.get());
   return matrix;
 }
 
 Aligned<double> widened(const Aligned<float>& from) {
-  return {{from.values.begin(), from.values.end()}, from.exponents, {}};
+  Aligned<double> to{from.size};
+  std::copy_n(from.values.get(), from.size, to.values.get());
+  std::copy_n(from.exponents.get(), from.size, to.exponents.get());
+  return to;
 }
 
 // b is given by columns, and is needed by rows.
@@ -129,36 +128,50 @@ void scale_factors(const ElementProduct& product, Aligned<double>& a, Aligned<do
 template <class T>
 void add_rows(const ElementProduct& product, const MatrixLoops& loops, const Aligned<T>& a,
               const Aligned<T>& b, const Aligned<T>& c,
-              void (*add)(const RowProduct<T>& row, double* sums),
-              std::vector<std::uint32_t>& results) {
+              void (*add)(const RowsProduct<T>& rows, double* sums),
+              std::span<std::uint32_t> results) {
   MatrixProduct types;
   types.c = types.d = product.d_type;
-  std::vector<double> sums(product.columns);
-  for (std::uint32_t m = 0; m < product.rows; ++m) {
-    const RowProduct<T> row{.a = &a.values[m * product.depth],
-                            .a_exponents = &a.exponents[m * product.depth],
-                            .b = b.values.data(),
-                            .b_exponents = b.exponents.data(),
-                            .c = &c.values[m * product.columns],
-                            .c_exponents = &c.exponents[m * product.columns],
-                            .first = 0,
-                            .end = product.depth,
-                            .columns = product.columns,
-                            .kept_bits = kKeptBits};
-    add(row, sums.data());
+  constexpr std::uint32_t kRowsAtOnce = 4;
+  std::array<double, std::size_t{kRowsAtOnce} * kMatrixColumnsMax> sums;
+  for (std::uint32_t m = 0; m < product.rows; m += kRowsAtOnce) {
+    const RowsProduct<T> rows{.a = &a.values[m * product.depth],
+                              .a_exponents = &a.exponents[m * product.depth],
+                              .b = b.values.get(),
+                              .b_exponents = b.exponents.get(),
+                              .c = &c.values[m * product.columns],
+                              .c_exponents = &c.exponents[m * product.columns],
+                              .first = 0,
+                              .end = product.depth,
+                              .rows = std::min(kRowsAtOnce, product.rows - m),
+                              .depth = product.depth,
+                              .columns = product.columns,
+                              .kept_bits = kKeptBits};
+    add(rows, sums.data());
+    const std::uint32_t count = rows.rows * product.columns;
     std::uint32_t* const bits = &results[m * product.columns];
-    if (loops.round({0, product.d_type == Type::f16}, sums.data(), product.columns, bits)) continue;
-    for (std::uint32_t n = 0; n < product.columns; ++n) bits[n] = bits_of_sum(types, sums[n]);
+    if (loops.round({0, product.d_type == Type::f16}, sums.data(), count, bits)) continue;
+    for (std::uint32_t i = 0; i < count; ++i) bits[i] = bits_of_sum(types, sums[i]);
   }
 }
 
-void multiply_float_elements(const ElementProduct& product, std::vector<std::uint32_t>& results) {
+void multiply_float_elements(const ElementProduct& product, std::span<std::uint32_t> results) {
   const MatrixLoops& loops = chosen_loops();
   const Aligned<float> a = aligned_floats(loops, product.a_type, product.a, product.negates_a);
   const Aligned<float> b =
       aligned_floats(loops, product.b_type, by_rows(product), product.negates_b);
   const Aligned<float> c = aligned_floats(loops, product.d_type, product.c, false);
   if (product.blocks == 0 && product.scale_shift == 0) {
+    if (product.d_type == Type::f32 && are_exact(a.bounds, b.bounds, c.bounds, product.depth)) {
+      return loops.add_up_exactly({.a = a.values.get(),
+                                   .b = b.values.get(),
+                                   .c = c.values.get(),
+                                   .end = product.depth,
+                                   .rows = product.rows,
+                                   .depth = product.depth,
+                                   .columns = product.columns},
+                                  results.data());
+    }
     const auto add = are_narrow(a.bounds, b.bounds, c.bounds) ? loops.add_up_narrow : loops.add_up;
     return add_rows(product, loops, a, b, c, add, results);
   }
@@ -166,13 +179,13 @@ void multiply_float_elements(const ElementProduct& product, std::vector<std::uin
   Aligned<double> wide_a = widened(a), wide_b = widened(b), wide_c = widened(c);
   if (product.blocks != 0) scale_factors(product, wide_a, wide_b);
   const double factor = exact::power_of_two(-static_cast<int>(product.scale_shift));
-  for (std::size_t i = 0; product.scale_shift != 0 && i < wide_c.values.size(); ++i) {
+  for (std::size_t i = 0; product.scale_shift != 0 && i < wide_c.size; ++i) {
     scale_element(wide_c, i, factor);
   }
   add_rows(product, loops, wide_a, wide_b, wide_c, loops.add_up_wide, results);
 }
 
-std::vector<std::int32_t> integers_of(Type type, const std::vector<std::uint32_t>& bits) {
+std::vector<std::int32_t> integers_of(Type type, std::span<const std::uint32_t> bits) {
   std::vector<std::int32_t> values(bits.size());
   std::ranges::transform(bits, values.begin(), [&](std::uint32_t element) {
     return type == Type::s8 ? static_cast<std::int8_t>(element)
@@ -181,7 +194,7 @@ std::vector<std::int32_t> integers_of(Type type, const std::vector<std::uint32_t
   return values;
 }
 
-void multiply_integer_elements(const ElementProduct& product, std::vector<std::uint32_t>& results) {
+void multiply_integer_elements(const ElementProduct& product, std::span<std::uint32_t> results) {
   const MatrixLoops& loops = chosen_loops();
   const std::vector<std::int32_t> a = integers_of(product.a_type, product.a);
   const std::vector<std::int32_t> b = integers_of(product.b_type, by_rows(product));
@@ -200,14 +213,12 @@ void multiply_integer_elements(const ElementProduct& product, std::vector<std::u
 
 }  // namespace
 
-std::vector<std::uint32_t> multiply_elements(const ElementProduct& product) {
-  std::vector<std::uint32_t> results(std::size_t{product.rows} * product.columns);
+void multiply_elements(const ElementProduct& product, std::span<std::uint32_t> results) {
   if (product.d_type == Type::s32) {
     multiply_integer_elements(product, results);
   } else {
     multiply_float_elements(product, results);
   }
-  return results;
 }
 
 }  // namespace warpcheck::vgpu

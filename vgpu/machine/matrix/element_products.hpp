@@ -19,14 +19,14 @@ struct ElementProduct {
   bool saturates = false;         // integers
   std::uint32_t scale_shift = 0;  // c is multiplied with 2^-scale_shift
   // The bits of elements: a by rows, b by columns (all of k for a column), c by rows.
-  std::vector<std::uint32_t> a, b, c;
+  std::span<const std::uint32_t> a, b, c;
   // Factors of a's rows and b's columns for each block of k, by row and column; blocks: of k.
   ptx::Type scale_type = ptx::Type::none;
   std::uint32_t blocks = 0;
   std::vector<std::uint32_t> scale_a, scale_b;
 };
 
-// Returns the bits of the result, by rows.
-std::vector<std::uint32_t> multiply_elements(const ElementProduct& product);
+// Sets the bits of the result, by rows.
+void multiply_elements(const ElementProduct& product, std::span<std::uint32_t> results);
 
 }  // namespace warpcheck::vgpu

@@ -45,32 +45,101 @@ TEST_F(MatrixLoopsTest, SumsInFloatsAreThoseInDoubles) {
     const auto zeros = static_cast<unsigned>(trial % 3 * 4);  // none, half, all
     const auto spread = 1 + below(40);
     const int lowest = -45 + static_cast<int>(below(40));
-    std::array<float, kDepth> a;
-    std::array<float, kDepth * kColumns> b;
-    std::array<float, kColumns> c;
+    const std::uint32_t rows = 1 + below(4), columns = 8 * (1 + below(4));
+    const int kept_bits = below(2) == 0 ? 25 : 13;
+    std::vector<float> a(rows * kDepth), b(kDepth * columns), c(rows * columns);
     for (float& x : a) x = element(lowest, spread, zeros == 8 ? 7 : zeros);
     for (float& x : b) x = element(lowest, spread, zeros);
     for (float& x : c) x = element(2 * lowest - 30, 2 * spread + 60, zeros);
     for (const MatrixLoops* loops : loops_of_host()) {
-      std::array<int, kDepth> of_a;
-      std::array<int, kDepth * kColumns> of_b;
-      std::array<int, kColumns> of_c;
-      const ExponentBounds bounds_a = loops->find_exponents(a.data(), kDepth, -14, of_a.data());
-      const ExponentBounds bounds_b =
-          loops->find_exponents(b.data(), kDepth * kColumns, -14, of_b.data());
-      const ExponentBounds bounds_c = loops->find_exponents(c.data(), kColumns, -126, of_c.data());
+      std::vector<int> of_a(a.size()), of_b(b.size()), of_c(c.size());
+      const auto find = [&](const std::vector<float>& from, int least, std::vector<int>& to) {
+        return loops->find_exponents(from.data(), static_cast<std::uint32_t>(from.size()), least,
+                                     to.data());
+      };
+      const ExponentBounds bounds_a = find(a, -14, of_a), bounds_b = find(b, -14, of_b);
+      const ExponentBounds bounds_c = find(c, -126, of_c);
       ASSERT_TRUE(are_narrow(bounds_a, bounds_b, bounds_c));
-      const RowProduct<float> product{a.data(),    of_a.data(), b.data(), of_b.data(), c.data(),
-                                      of_c.data(), 0,           kDepth,   kColumns,    25};
-      std::array<double, kColumns> narrow, wide;
+      const std::uint32_t end = 1 + below(kDepth);
+      const RowsProduct<float> product{.a = a.data(),
+                                       .a_exponents = of_a.data(),
+                                       .b = b.data(),
+                                       .b_exponents = of_b.data(),
+                                       .c = c.data(),
+                                       .c_exponents = of_c.data(),
+                                       .first = below(end),
+                                       .end = end,
+                                       .rows = rows,
+                                       .depth = kDepth,
+                                       .columns = columns,
+                                       .kept_bits = kept_bits};
+      std::vector<double> narrow(c.size()), wide(c.size());
       loops->add_up_narrow(product, narrow.data());
       baseline::kMatrixLoops.add_up(product, wide.data());
-      for (std::uint32_t n = 0; n < kColumns; ++n) {
-        ASSERT_EQ(std::bit_cast<std::uint64_t>(narrow[n]), std::bit_cast<std::uint64_t>(wide[n]))
-            << "trial " << trial << ", column " << n;
+      for (std::uint32_t i = 0; i < c.size(); ++i) {
+        ASSERT_EQ(std::bit_cast<std::uint64_t>(narrow[i]), std::bit_cast<std::uint64_t>(wide[i]))
+            << "trial " << trial << ", element " << i << " of " << rows << " x " << columns;
       }
     }
   }
+}
+
+// Sums of numbers with few bits, and of numbers with one bit too many.
+TEST_F(MatrixLoopsTest, SumsOfFewBitsAreThoseWithTruncation) {
+  int exact_trials = 0;
+  for (int trial = 0; trial < 3'000; ++trial) {
+    const std::uint32_t rows = 1 + below(5), columns = 8 * (1 + below(4));
+    const int spread = 1 + static_cast<int>(below(5)), of_c = static_cast<int>(below(24));
+    const auto number = [&](int bits) {
+      if (below(4) == 0) return below(2) == 0 ? 0.0f : -0.0f;
+      const auto whole = static_cast<float>(below(1u << bits));
+      return std::ldexp(below(2) == 0 ? whole : -whole, static_cast<int>(below(2)) - 3);
+    };
+    std::vector<float> a(rows * kDepth), b(kDepth * columns), c(rows * columns);
+    for (float& x : a) x = number(spread);
+    for (float& x : b) x = below(3) == 0 ? 0.0f : number(spread);
+    for (float& x : c) x = number(of_c);
+    for (const MatrixLoops* loops : loops_of_host()) {
+      std::vector<int> of_a(a.size() + 8), of_b(b.size()), exponents_of_c(c.size());
+      const auto find = [&](const std::vector<float>& from, std::vector<int>& to) {
+        return loops->find_exponents(from.data(), static_cast<std::uint32_t>(from.size()), -126,
+                                     to.data());
+      };
+      const ExponentBounds bounds_a = find(a, of_a), bounds_b = find(b, of_b),
+                           bounds_c = find(c, exponents_of_c);
+      if (!are_exact(bounds_a, bounds_b, bounds_c, kDepth)) continue;
+      ++exact_trials;
+      const RowsProduct<float> product{.a = a.data(),
+                                       .a_exponents = of_a.data(),
+                                       .b = b.data(),
+                                       .b_exponents = of_b.data(),
+                                       .c = c.data(),
+                                       .c_exponents = exponents_of_c.data(),
+                                       .first = 0,
+                                       .end = kDepth,
+                                       .rows = rows,
+                                       .depth = kDepth,
+                                       .columns = columns,
+                                       .kept_bits = 25};
+      std::vector<double> sums(c.size());
+      std::vector<std::uint32_t> bits(c.size()), expected(c.size());
+      loops->add_up_exactly(product, bits.data());
+      baseline::kMatrixLoops.add_up(product, sums.data());
+      ASSERT_TRUE(
+          loops->round({}, sums.data(), static_cast<std::uint32_t>(sums.size()), expected.data()));
+      ASSERT_EQ(bits, expected) << "trial " << trial;
+    }
+  }
+  EXPECT_GT(exact_trials, 1'000);
+}
+
+TEST_F(MatrixLoopsTest, ExactSumsNeedRoomForAllBits) {
+  const ExponentBounds few{0, 3, 0}, more{0, 3, -12};
+  EXPECT_TRUE(are_exact(few, few, few, 16));
+  EXPECT_TRUE(are_exact(few, few, {0, 18, 0}, 16));
+  EXPECT_FALSE(are_exact(few, few, {0, 19, 0}, 16)) << "the sum may need 25 bits";
+  EXPECT_FALSE(are_exact(more, few, few, 16));
+  EXPECT_TRUE(are_exact({}, few, few, 16)) << "all products are zero";
 }
 
 TEST_F(MatrixLoopsTest, ElementsThatFloatsCannotMultiplyExactlyAreNotNarrow) {

@@ -32,8 +32,10 @@ namespace {
 using ptx::Type;
 using Operand = MatrixOperand;
 
-// The most elements of a (in registers), b and c.
-constexpr std::uint32_t kFactorElementsMax = 1024, kSumElementsMax = 256;
+// The most elements of a (in registers) and of b and c, which a warpgroup's product has.
+constexpr std::uint32_t kRowElementsMax = 1024;
+constexpr std::uint32_t kColumnElementsMax = 32 * kMatrixColumnsMax;
+constexpr std::uint32_t kSumElementsMax = 16 * kMatrixColumnsMax;
 
 template <class T, std::uint32_t kCount>
 struct Elements {
@@ -44,7 +46,8 @@ struct Elements {
 // The operands of a product of floats.
 template <class T>
 struct FloatMatrices {
-  Elements<T, kFactorElementsMax> a, b;
+  Elements<T, kRowElementsMax> a;
+  Elements<T, kColumnElementsMax> b;
   Elements<T, kSumElementsMax> c;
 };
 
@@ -222,8 +225,8 @@ Element factor(const LaneBanks& banks, const Ref& first, const MatrixProduct& pr
   return {exact::power_of_two(exponent), exponent};
 }
 
-void apply(Elements<double, kFactorElementsMax>& elements, std::uint32_t at,
-           const Element& factor) {
+template <std::uint32_t kCount>
+void apply(Elements<double, kCount>& elements, std::uint32_t at, const Element& factor) {
   const Element scaled = normalized_element(elements.value[at] * factor.value);
   elements.value[at] = scaled.value;
   elements.exponent[at] = scaled.exponent;
@@ -272,18 +275,22 @@ void write_results(const LaneBanks& banks, const Instr& instr, const MatrixLayou
   }
 }
 
-// A row of the result before it is rounded, and the operands for it.
+// Rows of the result before they are rounded, and the operands for them.
 template <class T>
-struct RowOfFloats {
-  using Row = Elements<float, kMatrixColumnsMax>;
+struct RowsOfFloats {
+  static constexpr std::uint32_t kSumsMax = 4 * kMatrixColumnsMax;
 
   const MatrixLoops& loops;
   const MatrixProduct& product;
-  std::uint32_t depth;  // of a's registers
-  void (*add)(const RowProduct<T>& product, double* sums);
-  RowProduct<T> operands;
-  alignas(64) std::array<double, kMatrixColumnsMax> sums;
+  void (*add)(const RowsProduct<T>& product, double* sums);
+  RowsProduct<T> operands;
+  alignas(64) std::array<double, kSumsMax> sums;
 
+  RowsOfFloats(const MatrixLoops& with, const MatrixProduct& of,
+               void (*adding)(const RowsProduct<T>& product, double* sums))
+      : loops(with), product(of), add(adding) {}
+
+  [[nodiscard]] std::uint32_t count() const { return operands.rows * operands.columns; }
   void add_up(std::uint32_t first, std::uint32_t end, int kept_bits = kKeptBits) {
     operands.first = first;
     operands.end = end;
@@ -291,12 +298,26 @@ struct RowOfFloats {
     add(operands, sums.data());
   }
 
+  // Rounds the sums to the type of the result.
+  //   kept_bits: those that an f32 keeps
+  void round(std::uint32_t* bits, int kept_bits = kFractionOfSingle) {
+    const bool is_cut = product.c == Type::f32 && product.d == Type::f16;
+    const bool is_short = product.d == Type::f32 && kept_bits < kFractionOfSingle;
+    const std::uint64_t dropped = is_cut || is_short ? lost_bits(kept_bits) : 0;
+    if (loops.round({dropped, product.d == Type::f16}, sums.data(), count(), bits)) return;
+    for (std::uint32_t i = 0; i < count(); ++i) {
+      bits[i] = bits_of_sum(product, is_short ? cut_off(sums[i], kept_bits) : sums[i]);
+    }
+  }
+
   // Makes the sums, rounded to the type of the result, the addend of what is added next.
-  void continue_from_rounded(Elements<T, kMatrixColumnsMax>& addend) {
-    for (std::uint32_t column = 0; column < product.shape.n; ++column) {
-      const Element element = matrix_element(product.d, bits_of_sum(product, sums[column]));
-      addend.value[column] = static_cast<T>(element.value);
-      addend.exponent[column] = element.exponent;
+  void continue_from_rounded(Elements<T, kSumsMax>& addend) {
+    std::array<std::uint32_t, kSumsMax> bits;
+    round(bits.data());
+    for (std::uint32_t i = 0; i < count(); ++i) {
+      const Element element = matrix_element(product.d, bits[i]);
+      addend.value[i] = static_cast<T>(element.value);
+      addend.exponent[i] = element.exponent;
     }
     operands.c = addend.value.data();
     operands.c_exponents = addend.exponent.data();
@@ -307,74 +328,71 @@ struct RowOfFloats {
 // those of the lower and of the upper half of each register); c is added last, and the sum is
 // rounded to nearest.
 template <class T>
-void multiply_bytes(RowOfFloats<T>& row) {
-  const std::uint32_t half = row.depth / 2;
-  const T* const c = row.operands.c;
-  Elements<T, kMatrixColumnsMax> sums{};
-  std::ranges::fill(sums.exponent, kNoExponent);
-  row.operands.c = sums.value.data();
-  row.operands.c_exponents = sums.exponent.data();
+void multiply_bytes(RowsOfFloats<T>& rows) {
+  const std::uint32_t half = rows.operands.depth / 2, count = rows.count();
+  const T* const c = rows.operands.c;
+  Elements<T, RowsOfFloats<T>::kSumsMax> sums;
+  std::fill_n(sums.value.begin(), count, T{});
+  std::fill_n(sums.exponent.begin(), count, kNoExponent);
+  rows.operands.c = sums.value.data();
+  rows.operands.c_exponents = sums.exponent.data();
   for (const std::uint32_t first : {0u, half}) {
-    row.add_up(first, first + half);
-    row.continue_from_rounded(sums);
+    rows.add_up(first, first + half);
+    rows.continue_from_rounded(sums);
   }
-  for (std::uint32_t column = 0; column < row.product.shape.n; ++column) {
-    const double result = static_cast<double>(sums.value[column]) + static_cast<double>(c[column]);
-    row.sums[column] = row.product.d == Type::f32 ? static_cast<float>(result) : result;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const double result = static_cast<double>(sums.value[i]) + static_cast<double>(c[i]);
+    rows.sums[i] = rows.product.d == Type::f32 ? static_cast<float>(result) : result;
   }
 }
 
 template <class T>
-void multiply_row(RowOfFloats<T>& row) {
-  const MatrixProduct& product = row.product;
-  const std::uint32_t end = row.depth;
+void multiply(RowsOfFloats<T>& rows, std::uint32_t* bits) {
+  const MatrixProduct& product = rows.product;
+  const std::uint32_t end = rows.operands.depth;
   if (is_byte_float(product.a) && product.of_group) {
-    row.add_up(0, end, kKeptBitsOfBytes);
-    if (product.d != Type::f32) return;
-    for (double& sum : row.sums) sum = cut_off(sum, kKeptBitsOfBytes);
-    return;
+    rows.add_up(0, end, kKeptBitsOfBytes);
+    return rows.round(bits, kKeptBitsOfBytes);
   }
-  if (is_in_halves(product, product.a)) return multiply_bytes(row);
-  const bool in_halves = product.in_order && product.a == Type::tf32;  // wmma of tf32
-  if (!in_halves) return row.add_up(0, end);
-  Elements<T, kMatrixColumnsMax> rounded;
-  row.add_up(0, end / 2);
-  row.continue_from_rounded(rounded);
-  row.add_up(end / 2, end);
-}
-
-void round_row(const MatrixLoops& loops, const MatrixProduct& product, const double* sums,
-               std::uint32_t* bits) {
-  const bool is_cut = product.c == Type::f32 && product.d == Type::f16;
-  const SumRounding rounding{is_cut ? lost_bits(kFractionOfSingle) : 0, product.d == Type::f16};
-  if (loops.round(rounding, sums, product.shape.n, bits)) return;
-  for (std::uint32_t n = 0; n < product.shape.n; ++n) bits[n] = bits_of_sum(product, sums[n]);
+  Elements<T, RowsOfFloats<T>::kSumsMax> rounded;
+  if (is_in_halves(product, product.a)) {
+    multiply_bytes(rows);
+  } else if (product.in_order && product.a == Type::tf32) {  // wmma: in halves
+    rows.add_up(0, end / 2);
+    rows.continue_from_rounded(rounded);
+    rows.add_up(end / 2, end);
+  } else {
+    rows.add_up(0, end);
+  }
+  rows.round(bits);
 }
 
 template <class T>
 void multiply_rows(const MatrixLoops& loops, const LaneBanks& banks, const Instr& instr,
                    const MatrixLayout& layout, const FloatMatrices<T>& matrices,
-                   void (*add)(const RowProduct<T>& product, double* sums), Results& results) {
+                   void (*add)(const RowsProduct<T>& product, double* sums), Results& results) {
   const MatrixProduct& product = layout.product;
   const std::uint32_t columns = product.shape.n;
-  Elements<T, kFactorElementsMax> met;
-  for (std::uint32_t m = 0; m < product.shape.m; ++m) {
-    RowOfFloats<T> row{loops, product, layout.depth, add, {}, {}};
-    row.operands.a = &matrices.a.value[m * layout.depth];
-    row.operands.a_exponents = &matrices.a.exponent[m * layout.depth];
-    row.operands.b = matrices.b.value.data();
-    row.operands.b_exponents = matrices.b.exponent.data();
-    row.operands.c = &matrices.c.value[m * columns];
-    row.operands.c_exponents = &matrices.c.exponent[m * columns];
-    row.operands.columns = columns;
+  const std::uint32_t at_once = product.sparse ? 1 : RowsOfFloats<T>::kSumsMax / columns;
+  Elements<T, kRowElementsMax> met;
+  RowsOfFloats<T> rows(loops, product, add);
+  for (std::uint32_t m = 0; m < product.shape.m; m += at_once) {
+    rows.operands = {.a = &matrices.a.value[m * layout.depth],
+                     .a_exponents = &matrices.a.exponent[m * layout.depth],
+                     .b = matrices.b.value.data(),
+                     .b_exponents = matrices.b.exponent.data(),
+                     .c = &matrices.c.value[m * columns],
+                     .c_exponents = &matrices.c.exponent[m * columns],
+                     .rows = std::min(at_once, product.shape.m - m),
+                     .depth = layout.depth,
+                     .columns = columns};
     if (product.sparse) {
-      collect_rows_met(banks, instr, layout, m, row.operands.b, met.value.data());
-      collect_rows_met(banks, instr, layout, m, row.operands.b_exponents, met.exponent.data());
-      row.operands.b = met.value.data();
-      row.operands.b_exponents = met.exponent.data();
+      collect_rows_met(banks, instr, layout, m, rows.operands.b, met.value.data());
+      collect_rows_met(banks, instr, layout, m, rows.operands.b_exponents, met.exponent.data());
+      rows.operands.b = met.value.data();
+      rows.operands.b_exponents = met.exponent.data();
     }
-    multiply_row(row);
-    round_row(loops, product, row.sums.data(), &results[m * columns]);
+    multiply(rows, &results[m * columns]);
   }
 }
 
@@ -408,7 +426,18 @@ void multiply_floats(const LaneBanks& banks, const Instr& instr, std::uint32_t a
   const ExponentBounds b = read(Operand::b, layout.b, matrices.b);
   const ExponentBounds c = read(Operand::c, layout.c, matrices.c);
   Results results;
-  if (product.blocks != 0) {
+  const bool is_single = product.d == Type::f32 && product.c == Type::f32 && !product.sparse &&
+                         !is_byte_float(product.a) && product.blocks == 0;
+  if (is_single && are_exact(a, b, c, layout.depth)) {
+    kLoops.add_up_exactly({.a = matrices.a.value.data(),
+                           .b = matrices.b.value.data(),
+                           .c = matrices.c.value.data(),
+                           .end = layout.depth,
+                           .rows = product.shape.m,
+                           .depth = layout.depth,
+                           .columns = product.shape.n},
+                          results.data());
+  } else if (product.blocks != 0) {
     multiply_scaled(kLoops, banks, instr, layout, matrices, results);
   } else {
     const auto add = are_narrow(a, b, c) ? kLoops.add_up_narrow : kLoops.add_up;
@@ -437,7 +466,8 @@ void multiply_integers(const LaneBanks& banks, const Instr& instr, std::uint32_t
   const MatrixLayout& layout = layout_of(instr);
   const MatrixProduct& product = layout.product;
   const std::uint32_t columns = product.shape.n;
-  alignas(64) std::array<std::int32_t, kFactorElementsMax> a, b, met;
+  alignas(64) std::array<std::int32_t, kRowElementsMax> a, met;
+  alignas(64) std::array<std::int32_t, kColumnElementsMax> b;
   alignas(64) std::array<std::int32_t, kSumElementsMax> c;
   read_integers(banks, instr, product, Operand::a, layout.a, a.data());
   read_integers(banks, instr, product, Operand::b, layout.b, b.data());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <bitset>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -537,7 +538,8 @@ bool UndefinedRegisters::Flow::add_words() const {
 void UndefinedRegisters::Flow::multiply_matrices() const {
   if (add_words()) return;
   const MatrixProduct product = product_of(instr);
-  std::array<std::uint32_t, 32> columns_of_row{};  // those that are undefined, as bits
+  using Columns = std::bitset<256>;
+  std::array<Columns, 32> columns_of_row;  // those that are undefined
   std::uint32_t origin = ptx::kNone;
   for (const MatrixOperand which : {MatrixOperand::a, MatrixOperand::b, MatrixOperand::c}) {
     for_each_register(product, which, instr, [&](std::uint32_t reg, const Ref& ref) {
@@ -547,10 +549,10 @@ void UndefinedRegisters::Flow::multiply_matrices() const {
       const LaneBits undefined = registers.bits_of(frame, ref);
       for_each_element(product, which, reg, [&](unsigned lane, std::uint64_t bits, MatrixPlace at) {
         if ((from.mask >> lane & 1u) == 0 || (undefined[lane] & bits) == 0) return;
-        if (which == MatrixOperand::a) columns_of_row[at.row] = ~0u;
-        if (which == MatrixOperand::c) columns_of_row[at.row] |= 1u << at.column;
+        if (which == MatrixOperand::a) columns_of_row[at.row].set();
+        if (which == MatrixOperand::c) columns_of_row[at.row].set(at.column);
         if (which != MatrixOperand::b) return;
-        for (std::uint32_t& columns : columns_of_row) columns |= 1u << at.column;
+        for (Columns& columns : columns_of_row) columns.set(at.column);
       });
     });
   }
@@ -559,13 +561,13 @@ void UndefinedRegisters::Flow::multiply_matrices() const {
         registers.get(frame, row_after(instr[MatrixOperand::metadata], row));
     if ((from.mask & mask) == 0) continue;
     origin = from.origin;
-    columns_of_row.fill(~0u);
+    columns_of_row.fill(Columns{}.set());
   }
   for_each_register(product, MatrixOperand::d, instr, [&](std::uint32_t reg, const Ref& ref) {
     LaneBits result{};
     for_each_element(product, MatrixOperand::d, reg,
                      [&](unsigned lane, std::uint64_t bits, MatrixPlace at) {
-                       if ((columns_of_row[at.row] >> at.column & 1u) != 0) result[lane] |= bits;
+                       if (columns_of_row[at.row].test(at.column)) result[lane] |= bits;
                      });
     registers.set_bits(frame, ref, result, origin, mask, program, of_result);
   });

@@ -17,6 +17,7 @@ using ptx::Type;
 namespace {
 
 constexpr std::uint32_t kGroupWarps = 4, kWarpRows = 16;
+constexpr std::uint32_t kReadBytes = ProductRead::kChunkBytes, kChunksOfRegister = 8;
 
 // The fields of a descriptor (9.7.15.5.1.2.2).
 struct Descriptor {
@@ -74,6 +75,12 @@ Places places_across_k(const Descriptor& d, std::uint32_t eight, std::uint32_t c
           .span = span};
 }
 
+// Returns which eight rows of a, or columns of b, a register has elements of.
+std::uint32_t eight_of(const RunningFragment& run, const GroupLoad& load, std::uint32_t number) {
+  return load.is_b ? number / load.chunks()
+                   : kWarpRows / 8 * (run.warp.index % kGroupWarps) + number % 2;
+}
+
 // Returns whether all these lanes have the same value.
 bool is_uniform(const RunningFragment& run, const Ref& ref, std::uint32_t lanes) {
   const std::uint64_t first = lane_value(run, ref, static_cast<unsigned>(std::countr_zero(lanes)));
@@ -123,6 +130,7 @@ Step Warpgroups::load(RunningFragment& run, const Instr& instr, std::uint32_t la
     return launch_.refuse(fmt::format("'{}' by a descriptor with a base offset",
                                       launch_.program().source_of(run.pc).text));
   }
+  if (load_whole(run, instr, lanes)) return Step::again;
   current_.begin_asynchronous(true);
   const std::uint32_t registers = group_load_of(instr).registers();
   for (std::uint32_t number = 0; number < registers; ++number) {
@@ -130,6 +138,58 @@ Step Warpgroups::load(RunningFragment& run, const Instr& instr, std::uint32_t la
   }
   current_.end_asynchronous();
   return Step::again;
+}
+
+// Loads all registers at once, as chunks of 16 bytes: each has a register of four lanes, or, in
+// transposed matrices, half a register of eight lanes.  False: nothing was done, because the lanes
+// do not read the same, some of it is not there, or an observer must see it one by one.
+bool Warpgroups::load_whole(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  const GroupLoad load = group_load_of(instr);
+  const Ref& from = instr[GroupOperand::descriptor];
+  const Allocation* const shared = run.slot.shared;
+  if (lanes != ~0u || shared == nullptr || !is_uniform(run, from, lanes)) return false;
+  const Descriptor descriptor{lane_value(run, from, 0)};
+  const std::uint32_t registers = load.registers();
+  chunks_.clear();
+  for (std::uint32_t number = 0; number < registers; ++number) {
+    const std::uint32_t chunk = load.chunk_of(number), eight = eight_of(run, load, number);
+    for (std::uint32_t i = 0; i < kChunksOfRegister; ++i) {
+      const Places places = load.transposed ? places_across_k(descriptor, eight, chunk, i % 2)
+                                            : places_along_k(descriptor, eight, chunk);
+      chunks_.push_back(places.of(load.transposed ? i / 2 : 4 * i));
+    }
+  }
+  const auto is_outside = [&](std::uint32_t offset) {
+    return offset % kReadBytes != 0 || std::uint64_t{offset} + kReadBytes > shared->limit();
+  };
+  if (std::ranges::any_of(chunks_, is_outside)) return false;
+  const bool is_told =
+      current_.report({.allocation = shared,
+                       .program = &launch_.program(),
+                       .place = launch_.place_of(run.slot, run.warp),
+                       .pc = run.pc,
+                       .chunks = chunks_,
+                       .lanes_of_chunk = static_cast<std::uint8_t>(load.transposed ? 0 : 4),
+                       .lanes_of_word = static_cast<std::uint8_t>(load.transposed ? 8 : 1)});
+  if (!is_told) return false;
+  for (std::uint32_t number = 0; number < registers; ++number) {
+    const Ref to = row_after(instr[GroupOperand::rows], number);
+    std::byte* const row = row_of(run.banks, to);
+    for (std::uint32_t i = 0; i < kChunksOfRegister; ++i) {
+      const std::byte* const chunk = shared->data + chunks_[number * kChunksOfRegister + i];
+      if (!load.transposed) {
+        std::memcpy(row + i * kReadBytes, chunk, kReadBytes);
+        continue;
+      }
+      for (std::uint32_t line = 0; line < 8; ++line) {
+        std::memcpy(row + (4 * line + i / 2) * 4 + i % 2 * 2, chunk + 2 * line, 2);
+      }
+    }
+    if (run.warp.undefined.any()) {
+      run.warp.undefined.set(run.frame, to, {}, lanes, launch_.program());
+    }
+  }
+  return true;
 }
 
 void Warpgroups::load_register(RunningFragment& run, const Instr& instr, std::uint32_t number,
@@ -147,10 +207,7 @@ void Warpgroups::load_part(RunningFragment& run, const Instr& instr, const Ref& 
                            std::uint32_t number, std::uint32_t part, std::uint32_t lanes) {
   const GroupLoad load = group_load_of(instr);
   const Ref addresses{Bank::wide, instr.address_rows};
-  const std::uint32_t chunk = load.is_b ? number % load.chunks() : number / 2;
-  const std::uint32_t eight = load.is_b
-                                  ? number / load.chunks()
-                                  : kWarpRows / 8 * (run.warp.index % kGroupWarps) + number % 2;
+  const std::uint32_t chunk = load.chunk_of(number), eight = eight_of(run, load, number);
   const auto places_of = [&](unsigned lane) {
     const Descriptor descriptor{lane_value(run, instr[GroupOperand::descriptor], lane)};
     return load.transposed ? places_across_k(descriptor, eight, chunk, part)

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "vgpu/machine/access/accesses.hpp"
 #include "vgpu/machine/access/current_access.hpp"
@@ -33,6 +34,7 @@ class Warpgroups {
   void change_groups(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
 
  private:
+  bool load_whole(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   void load_register(RunningFragment& run, const Instr& instr, std::uint32_t number,
                      std::uint32_t lanes);
   void load_part(RunningFragment& run, const Instr& instr, const Ref& to, std::uint32_t number,
@@ -44,6 +46,7 @@ class Warpgroups {
   RunningLaunch& launch_;
   CurrentAccess& current_;
   Accesses& accesses_;
+  std::vector<std::uint32_t> chunks_;  // scratch
 };
 
 }  // namespace warpcheck::vgpu

@@ -24,7 +24,8 @@ inline constexpr std::uint32_t kLanesOfPart = 32;  // that the warps of one numb
 
 struct TensorBlock {
   std::vector<std::uint32_t> words = std::vector<std::uint32_t>(kTensorLanes * kTensorColumns);
-  std::vector<bool> written = std::vector<bool>(kTensorLanes * kTensorColumns);
+  // Whether each word has been written: bytes, since whole rows are copied.
+  std::vector<std::uint8_t> written = std::vector<std::uint8_t>(kTensorLanes * kTensorColumns);
   std::vector<TensorAllocation> allocations;
   bool is_relinquished = false;
   // An allocation by a pair of blocks, of which this block's warp has arrived.

@@ -117,6 +117,8 @@ class TensorMemory {
 
   // tensor_products.cpp
   Step multiply(const Operation& op);
+  void read_chunks(const Operation& op, const Slot& block, std::span<const std::uint32_t> chunks,
+                   std::vector<Read>& bytes);
   void read_factors(const Operation& op, TensorProduct& product, std::span<Slot* const> blocks);
 
   RunningLaunch& launch_;

@@ -295,4 +295,19 @@ std::uint32_t element_in_chunk(const TensorChunk& chunk, ProductKind kind, Type 
   }
 }
 
+void read_chunk(const TensorChunk& chunk, ProductKind kind, Type type, ChunkElements& elements) {
+  const auto read_as = [&](auto element) {
+    for (std::size_t i = 0; i < chunk.size() / sizeof element; ++i) {
+      std::memcpy(&element, chunk.data() + i * sizeof element, sizeof element);
+      elements[i] = element;
+    }
+  };
+  if (type == Type::f16 || type == Type::bf16) return read_as(std::uint16_t{});
+  if (type == Type::tf32) return read_as(std::uint32_t{});
+  const std::uint32_t count = elements_of_chunk(kind, type);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    elements[i] = element_in_chunk(chunk, kind, type, i, false);
+  }
+}
+
 }  // namespace warpcheck::vgpu

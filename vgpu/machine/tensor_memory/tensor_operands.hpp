@@ -79,5 +79,9 @@ std::uint32_t elements_of_chunk(ProductKind kind, ptx::Type type);
 //   in_bytes: as in tensor memory, where each element of 6 or 4 bits has a byte of its own
 std::uint32_t element_in_chunk(const TensorChunk& chunk, ProductKind kind, ptx::Type type,
                                std::uint32_t number, bool in_bytes);
+// Reads all elements of a chunk of shared memory, each into a word.
+using ChunkElements = std::array<std::uint32_t, 2 * kTensorChunkBytes>;
+void read_chunk(const TensorChunk& chunk, ProductKind kind, ptx::Type type,
+                ChunkElements& elements);
 
 }  // namespace warpcheck::vgpu

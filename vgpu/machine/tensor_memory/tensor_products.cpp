@@ -4,6 +4,7 @@
 // columns of b, in its own memories.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -74,6 +75,8 @@ struct TensorProduct {
   ProductDescription description;
   AccumulatorLayout layout;
   TensorAddress d, a, scale_a, scale_b, metadata;
+  // By rows, and by columns.
+  std::vector<std::uint32_t> a_elements{}, b_elements{};
   ElementProduct elements{};
   ColumnMask mask{};
   // Where the stored elements of sparse rows lie in them, by rows.
@@ -93,31 +96,58 @@ struct SharedFactor {
   std::uint32_t shift = 0;  // the first line in shared memory
 };
 
-// Reads the lines of a factor that one block has.  read(offset) returns 16 bytes there.
-template <typename ReadChunk>
-void read_lines(const SharedFactor& factor, ProductKind kind, std::uint32_t depth,
-                std::vector<std::uint32_t>& elements, std::vector<bool>& is_undefined,
-                ReadChunk read) {
-  const std::uint32_t in_chunk = elements_of_chunk(kind, factor.type);
-  const auto take = [&](const auto& chunk, std::uint32_t i, std::uint32_t line, std::uint32_t k) {
-    const std::uint32_t at = factor.first + line;
-    elements[at * depth + k] = element_in_chunk(chunk.bytes, kind, factor.type, i, false);
-    if (chunk.is_undefined) is_undefined[at] = true;
-  };
+// Returns where the chunks of the lines of a factor lie that one block has: line by line; across: k
+// by k.
+std::vector<std::uint32_t> chunks_of(const SharedFactor& factor, std::uint32_t depth,
+                                     std::uint32_t in_chunk) {
+  std::vector<std::uint32_t> chunks;
   if (!factor.is_across) {
     for (std::uint32_t line = 0; line < factor.count; ++line) {
       for (std::uint32_t number = 0; number < depth / in_chunk; ++number) {
-        const auto chunk = read(factor.descriptor.place_along_k(factor.shift + line, number));
-        for (std::uint32_t i = 0; i < in_chunk; ++i) take(chunk, i, line, number * in_chunk + i);
+        chunks.push_back(factor.descriptor.place_along_k(factor.shift + line, number));
+      }
+    }
+    return chunks;
+  }
+  for (std::uint32_t k = 0; k < depth; ++k) {
+    for (std::uint32_t line = 0; line < factor.count; line += in_chunk) {
+      chunks.push_back(factor.descriptor.place_across_k(line, in_chunk, k));
+    }
+  }
+  return chunks;
+}
+
+// Reads the elements of these lines.
+//   read(number): returns the chunk of that number
+template <typename Read>
+void read_lines(const SharedFactor& factor, ProductKind kind, std::uint32_t depth,
+                std::uint32_t* elements, std::vector<bool>& is_undefined, Read read) {
+  const std::uint32_t in_chunk = elements_of_chunk(kind, factor.type);
+  std::uint32_t number = 0;
+  ChunkElements of_chunk;
+  const auto read_next = [&](std::uint32_t first_line, std::uint32_t lines) {
+    const auto& chunk = read(number++);
+    read_chunk(chunk.bytes, kind, factor.type, of_chunk);
+    for (std::uint32_t i = 0; chunk.is_undefined && i < lines; ++i) {
+      is_undefined[factor.first + first_line + i] = true;
+    }
+  };
+  if (!factor.is_across) {
+    for (std::uint32_t line = 0; line < factor.count; ++line) {
+      std::uint32_t* const to = &elements[(factor.first + line) * depth];
+      for (std::uint32_t k = 0; k < depth; k += in_chunk) {
+        read_next(line, 1);
+        std::copy_n(of_chunk.data(), in_chunk, to + k);
       }
     }
     return;
   }
   for (std::uint32_t k = 0; k < depth; ++k) {
     for (std::uint32_t line = 0; line < factor.count; line += in_chunk) {
-      const auto chunk = read(factor.descriptor.place_across_k(line, in_chunk, k));
-      for (std::uint32_t i = 0; i < in_chunk && line + i < factor.count; ++i) {
-        take(chunk, i, line + i, k);
+      const std::uint32_t lines = std::min(in_chunk, factor.count - line);
+      read_next(line, lines);
+      for (std::uint32_t i = 0; i < lines; ++i) {
+        elements[(factor.first + line + i) * depth + k] = of_chunk[i];
       }
     }
   }
@@ -155,42 +185,74 @@ std::uint32_t scale_at(const TensorBlock& block, const TensorAddress& at, std::u
 
 }  // namespace
 
+// Reads chunks of a block's shared memory.
+void TensorMemory::read_chunks(const Operation& op, const Slot& block,
+                               std::span<const std::uint32_t> chunks, std::vector<Read>& bytes) {
+  bytes.resize(chunks.size());
+  const Allocation* const shared = block.shared;
+  const auto is_outside = [&](std::uint32_t offset) {
+    return std::uint64_t{offset} + kTensorChunkBytes > shared->limit();
+  };
+  const bool is_told =
+      shared != nullptr && std::ranges::none_of(chunks, is_outside) &&
+      dependencies_.current.report({.allocation = shared,
+                                    .program = &launch_.program(),
+                                    .place = launch_.place_of(op.run.slot, op.run.warp),
+                                    .pc = op.run.pc,
+                                    .chunks = chunks,
+                                    .first_lane = static_cast<std::uint8_t>(op.lane())});
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    if (is_told) {
+      std::memcpy(bytes[i].bytes.data(), shared->data + chunks[i], kTensorChunkBytes);
+      bytes[i].is_undefined = false;
+    } else {
+      bytes[i] = read_shared(op, block.cluster_rank, chunks[i]);
+    }
+  }
+}
+
 void TensorMemory::read_factors(const Operation& op, TensorProduct& product,
                                 std::span<Slot* const> blocks) {
   const TensorMemoryInstr& tensor = op.tensor;
   const ProductDescription& description = product.description;
-  ElementProduct& elements = product.elements;
   const std::uint32_t depth = description.depth, a_depth = description.a_depth;
-  elements.a.resize(std::size_t{description.rows} * a_depth);
-  elements.b.resize(std::size_t{description.columns} * depth);
+  product.a_elements.resize(std::size_t{description.rows} * a_depth);
+  product.b_elements.resize(std::size_t{description.columns} * depth);
   product.is_undefined_row.resize(description.rows);
   product.is_undefined_column.resize(description.columns);
   const unsigned lane = op.lane();
+  std::vector<Read> bytes;
+  const auto read = [&](const Slot& block, const SharedFactor& factor, std::uint32_t of_line,
+                        std::vector<std::uint32_t>& elements, std::vector<bool>& is_undefined) {
+    read_chunks(op, block, chunks_of(factor, of_line, elements_of_chunk(tensor.kind, factor.type)),
+                bytes);
+    read_lines(factor, tensor.kind, of_line, elements.data(), is_undefined,
+               [&](std::uint32_t number) -> const Read& { return bytes[number]; });
+  };
   dependencies_.current.begin_asynchronous(true);
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-    const auto read = [&](std::uint32_t offset) {
-      return read_shared(op, blocks[i]->cluster_rank, offset);
-    };
     const std::uint32_t rows = product.layout.rows;
     for (std::uint32_t line = 0; tensor.a_is_here && line < rows; ++line) {
       const std::uint32_t from = tensor.shifts_a && line + 1 < rows ? line + 1 : line;
-      read_row_here(block_of(*blocks[i]), product, tensor.kind, from, i * rows + line, elements.a,
-                    product.is_undefined_row);
+      read_row_here(block_of(*blocks[i]), product, tensor.kind, from, i * rows + line,
+                    product.a_elements, product.is_undefined_row);
     }
     if (!tensor.a_is_here) {
-      read_lines({MatrixDescriptor(lane_value(op.run, tensor.a, lane)), description.a,
-                  description.a_in_columns, i * rows, rows},
-                 tensor.kind, a_depth, elements.a, product.is_undefined_row, read);
+      read(*blocks[i],
+           {MatrixDescriptor(lane_value(op.run, tensor.a, lane)), description.a,
+            description.a_in_columns, i * rows, rows},
+           a_depth, product.a_elements, product.is_undefined_row);
     }
     const std::uint32_t columns = description.columns / tensor.ctas;
-    read_lines({MatrixDescriptor(lane_value(op.run, tensor.b, lane)), description.b,
-                description.b_in_rows, i * columns, columns, product.mask.shift},
-               tensor.kind, depth, elements.b, product.is_undefined_column, read);
+    read(*blocks[i],
+         {MatrixDescriptor(lane_value(op.run, tensor.b, lane)), description.b,
+          description.b_in_rows, i * columns, columns, product.mask.shift},
+         depth, product.b_elements, product.is_undefined_column);
   }
   dependencies_.current.end_asynchronous();
   for (std::uint32_t column = 0; column < product.mask.is_zero.size(); ++column) {
     if (!product.mask.is_zero[column]) continue;
-    std::fill_n(elements.b.begin() + std::size_t{column} * depth, depth, 0);
+    std::fill_n(product.b_elements.begin() + std::size_t{column} * depth, depth, 0);
     product.is_undefined_column[column] = false;
   }
 }
@@ -241,33 +303,28 @@ std::string read_places(const TensorBlock& block, ProductKind kind, std::uint32_
 }
 
 // Multiplies rows one by one with the elements of b that their metadata name.
-std::vector<std::uint32_t> multiply_sparse(const ElementProduct& elements, std::uint32_t depth,
-                                           std::span<const std::uint32_t> places) {
-  std::vector<std::uint32_t> results;
-  const auto slice = [](const std::vector<std::uint32_t>& all, std::size_t first,
-                        std::size_t count) {
-    return std::vector<std::uint32_t>(all.begin() + static_cast<std::ptrdiff_t>(first),
-                                      all.begin() + static_cast<std::ptrdiff_t>(first + count));
-  };
+void multiply_sparse(const ElementProduct& elements, std::uint32_t depth,
+                     std::span<const std::uint32_t> places, std::span<std::uint32_t> results) {
+  std::vector<std::uint32_t> b;
   const std::uint32_t stored = elements.depth;
   for (std::uint32_t row = 0; row < elements.rows; ++row) {
     ElementProduct one = elements;
     one.rows = 1;
-    one.a = slice(elements.a, std::size_t{row} * stored, stored);
-    one.c = slice(elements.c, std::size_t{row} * elements.columns, elements.columns);
-    one.b.clear();
+    one.a = elements.a.subspan(std::size_t{row} * stored, stored);
+    one.c = elements.c.subspan(std::size_t{row} * elements.columns, elements.columns);
+    b.clear();
     for (std::uint32_t column = 0; column < elements.columns; ++column) {
       for (std::uint32_t k = 0; k < stored; ++k) {
-        one.b.push_back(elements.b[column * depth + places[row * stored + k]]);
+        b.push_back(elements.b[column * depth + places[row * stored + k]]);
       }
     }
+    one.b = b;
     if (elements.blocks != 0) {
-      one.scale_a = slice(elements.scale_a, std::size_t{row} * elements.blocks, elements.blocks);
+      const auto first = elements.scale_a.begin() + std::ptrdiff_t{row} * elements.blocks;
+      one.scale_a.assign(first, first + elements.blocks);
     }
-    const std::vector<std::uint32_t> of_row = multiply_elements(one);
-    results.insert(results.end(), of_row.begin(), of_row.end());
+    multiply_elements(one, results.subspan(std::size_t{row} * elements.columns, elements.columns));
   }
-  return results;
 }
 
 // A factor must lie in all four parts of the lanes; the machine reads the first.
@@ -307,41 +364,58 @@ void read_scales(const TensorMemoryInstr& tensor, TensorProduct& product,
   }
 }
 
+// Calls visit(first word, number of the element, count) for elements of the block's accumulator
+// that are adjacent in tensor memory.
+template <typename Visit>
+void for_each_run(const TensorProduct& product, Visit visit) {
+  const AccumulatorLayout& layout = product.layout;
+  const std::uint32_t count = layout.columns_of_part();
+  for (std::uint32_t row = 0; row < layout.rows; ++row) {
+    for (std::uint32_t column = 0; column < layout.columns; column += count) {
+      visit(TensorBlock::index(product.d.lane + layout.lane(row, column), product.d.column),
+            row * layout.columns + column, count);
+    }
+  }
+}
+
 // Multiplies the rows that a block has, and writes them to its tensor memory.
-void multiply_in_block(const TensorProduct& product, ElementProduct elements, TensorBlock& block,
+//   disabled: lanes, as bits; empty: none
+void multiply_in_block(const TensorProduct& product, ElementProduct& elements, TensorBlock& block,
                        std::uint32_t number, bool adds, std::span<const std::uint32_t> disabled) {
   const AccumulatorLayout& layout = product.layout;
-  const std::uint32_t columns = product.description.columns;
   const bool is_half = product.description.d == Type::f16;
-  const auto index = [&](std::uint32_t row, std::uint32_t column) {
-    return TensorBlock::index(product.d.lane + layout.lane(row, column),
-                              product.d.column + layout.column(column));
-  };
-  elements.c.assign(std::size_t{layout.rows} * columns, 0);
-  for (std::uint32_t row = 0; adds && row < layout.rows; ++row) {
-    for (std::uint32_t column = 0; column < columns; ++column) {
-      const std::uint32_t word = block.words[index(row, column)];
-      elements.c[row * columns + column] = is_half ? word & 0xffff : word;
-    }
+  const std::size_t size = std::size_t{layout.rows} * layout.columns;
+  const auto buffers = std::make_unique_for_overwrite<std::uint32_t[]>(2 * size);
+  const std::span<std::uint32_t> c(buffers.get(), size), results(buffers.get() + size, size);
+  if (adds) {
+    for_each_run(product, [&](std::size_t at, std::uint32_t first, std::uint32_t count) {
+      std::copy_n(&block.words[at], count, &c[first]);
+    });
+    for (std::size_t i = 0; is_half && i < c.size(); ++i) c[i] &= 0xffff;
+  } else {
+    std::ranges::fill(c, 0);
   }
+  elements.c = c;
   const std::size_t stored = std::size_t{layout.rows} * elements.depth;
-  const std::vector<std::uint32_t> results =
-      product.places.empty()
-          ? multiply_elements(elements)
-          : multiply_sparse(elements, product.description.depth,
-                            std::span(product.places).subspan(number * stored, stored));
-  for (std::uint32_t row = 0; row < layout.rows; ++row) {
-    const bool is_undefined_row = product.is_undefined_row[number * layout.rows + row];
-    for (std::uint32_t column = 0; column < columns; ++column) {
-      const std::uint32_t lane = product.d.lane + layout.lane(row, column);
-      const bool is_disabled = !disabled.empty() && (disabled[lane / 32] >> lane % 32 & 1) != 0;
-      if (is_disabled) continue;
-      const std::size_t at = index(row, column);
-      const bool was_written = !adds || block.written[at];
-      block.words[at] = results[row * columns + column];
-      block.written[at] = was_written && !is_undefined_row && !product.is_undefined_column[column];
-    }
+  if (product.places.empty()) {
+    multiply_elements(elements, results);
+  } else {
+    multiply_sparse(elements, product.description.depth,
+                    std::span(product.places).subspan(number * stored, stored), results);
   }
+  const bool has_undefined_columns = std::ranges::count(product.is_undefined_column, true) != 0;
+  for_each_run(product, [&](std::size_t at, std::uint32_t first, std::uint32_t count) {
+    const std::size_t lane = at / kTensorColumns;
+    if (!disabled.empty() && (disabled[lane / 32] >> lane % 32 & 1) != 0) return;
+    const std::uint32_t row = first / layout.columns, column = first % layout.columns;
+    std::copy_n(&results[first], count, &block.words[at]);
+    std::uint8_t* const written = &block.written[at];
+    if (!adds) std::fill_n(written, count, 1);
+    if (product.is_undefined_row[number * layout.rows + row]) std::fill_n(written, count, 0);
+    for (std::uint32_t i = 0; has_undefined_columns && i < count; ++i) {
+      if (product.is_undefined_column[column + i]) written[i] = 0;
+    }
+  });
 }
 
 }  // namespace
@@ -440,7 +514,7 @@ Step TensorMemory::multiply(const Operation& op) {
   }
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     if (is_scaled(tensor.kind)) read_scales(tensor, product, memories, i);
-    ElementProduct part = product.elements;
+    ElementProduct& part = product.elements;
     part.rows = product.layout.rows;
     part.columns = description.columns;
     part.depth = description.a_depth;
@@ -451,10 +525,11 @@ Step TensorMemory::multiply(const Operation& op) {
     part.negates_b = description.negates_b;
     part.saturates = description.saturates;
     part.scale_shift = tensor.scale_shift;
-    const auto first = part.a.begin() + std::size_t{i} * part.rows * part.depth;
-    part.a = {first, first + std::size_t{part.rows} * part.depth};
+    const std::size_t of_block = std::size_t{part.rows} * part.depth;
+    part.a = std::span(product.a_elements).subspan(i * of_block, of_block);
+    part.b = product.b_elements;
     const std::size_t half = disabled.size() / blocks.size();
-    multiply_in_block(product, std::move(part), block_of(*blocks[i]), i, adds,
+    multiply_in_block(product, part, block_of(*blocks[i]), i, adds,
                       std::span(disabled).subspan(i * half, half));
   }
   return Step::again;

@@ -2,8 +2,8 @@
 //
 // Each of the four warps computes its own 16 rows of the result.  It loads the elements of a and b
 // that it needs, through the asynchronous proxy, to the places where mma has them (group_load), and
-// multiplies tile by tile, like mma.  The results count as undefined until the warp has waited for
-// them.  Source: PTX ISA 9.0, 9.7.15.
+// multiplies them like mma, but with all columns at once.  The results count as undefined until the
+// warp has waited for them.  Source: PTX ISA 9.0, 9.7.15.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -22,16 +22,16 @@ using ptx::Type;
 
 namespace {
 
-constexpr std::uint32_t kRows = 64, kTileColumns = 8, kRowBits = 256;  // bits: of k, in all types
+constexpr std::uint32_t kRows = 64, kRowBits = 256;  // bits: of k, in all types
 constexpr std::uint32_t kColumnsMax = 256;
 constexpr std::uint32_t kEveryLane = 0xffffffffu;
 
 struct GroupProduct {
-  MatrixProduct tile;
+  MatrixProduct of_warp;
   std::uint32_t tiles = 0;
   bool is_float = false, has_order = false;  // order: 16-bit elements may be transposed
   // The operands behind a and b: metadata and selector, scale-d, imm-scale-a, imm-scale-b, orders.
-  [[nodiscard]] std::size_t scale_at() const { return tile.sparse ? 5 : 3; }
+  [[nodiscard]] std::size_t scale_at() const { return of_warp.sparse ? 5 : 3; }
 };
 
 GroupProduct product_of_group(Emission& e, const ptx::Instruction& in) {
@@ -43,33 +43,35 @@ GroupProduct product_of_group(Emission& e, const ptx::Instruction& in) {
   if (types.size() != 3 || !has(words, "sync") || !has(words, "aligned")) {
     e.refuse(in, "a product of this kind");
   }
-  MatrixProduct& tile = product.tile;
-  tile.d = tile.c = types[0];
-  tile.a = types[1];
-  tile.b = types[2];
-  tile.of_group = true;
-  tile.sparse = has(words, "sp");
-  tile.saturates = has(words, "satfinite");
-  if (has(words, "popc")) tile.bits = ptx::BoolOp::and_;
-  tile.shape = {16, kTileColumns, (tile.sparse ? 2 : 1) * kRowBits / element_bits(tile.a)};
+  MatrixProduct& rows = product.of_warp;
+  rows.d = rows.c = types[0];
+  rows.a = types[1];
+  rows.b = types[2];
+  rows.of_group = true;
+  rows.sparse = has(words, "sp");
+  rows.saturates = has(words, "satfinite");
+  if (has(words, "popc")) rows.bits = ptx::BoolOp::and_;
+  // A sparse product is emitted as products of eight columns.
+  rows.shape = {16, rows.sparse ? kTileColumns : shape.n,
+                (rows.sparse ? 2 : 1) * kRowBits / element_bits(rows.a)};
   product.tiles = shape.n / kTileColumns;
-  product.has_order = tile.a == Type::f16 || tile.a == Type::bf16;
-  product.is_float = product.has_order || tile.a == Type::tf32 || is_byte_float(tile.a);
-  const bool is_integer = tile.a == Type::s8 || tile.a == Type::u8;
-  const bool fits_b = tile.a == tile.b || (is_byte_float(tile.a) && is_byte_float(tile.b)) ||
-                      (is_integer && (tile.b == Type::s8 || tile.b == Type::u8));
+  product.has_order = rows.a == Type::f16 || rows.a == Type::bf16;
+  product.is_float = product.has_order || rows.a == Type::tf32 || is_byte_float(rows.a);
+  const bool is_integer = rows.a == Type::s8 || rows.a == Type::u8;
+  const bool fits_b = rows.a == rows.b || (is_byte_float(rows.a) && is_byte_float(rows.b)) ||
+                      (is_integer && (rows.b == Type::s8 || rows.b == Type::u8));
   const bool fits_d =
-      product.is_float ? tile.d == Type::f32 ||
-                             (tile.d == Type::f16 && tile.a != Type::bf16 && tile.a != Type::tf32)
-                       : tile.d == Type::s32;
-  const std::uint32_t depth = tile.a == Type::b1 ? kRowBits : tile.shape.k;
+      product.is_float ? rows.d == Type::f32 ||
+                             (rows.d == Type::f16 && rows.a != Type::bf16 && rows.a != Type::tf32)
+                       : rows.d == Type::s32;
+  const std::uint32_t depth = rows.a == Type::b1 ? kRowBits : rows.shape.k;
   const bool fits_shape = shape.m == kRows && shape.k == depth && shape.n != 0 &&
                           shape.n <= kColumnsMax && shape.n % kTileColumns == 0;
-  const bool is_known = product.is_float || is_integer || tile.a == Type::b1;
-  const bool multiplies_bits = tile.a == Type::b1;
+  const bool is_known = product.is_float || is_integer || rows.a == Type::b1;
+  const bool multiplies_bits = rows.a == Type::b1;
   if (!is_known || !fits_b || !fits_d || !fits_shape ||
-      multiplies_bits != (tile.bits != ptx::BoolOp::none) || (tile.saturates && !is_integer) ||
-      (tile.sparse && multiplies_bits)) {
+      multiplies_bits != (rows.bits != ptx::BoolOp::none) || (rows.saturates && !is_integer) ||
+      (rows.sparse && multiplies_bits)) {
     e.refuse(in, "a product of this kind");
   }
   return product;
@@ -162,10 +164,11 @@ Ref metadata_of_group(Emission& e, const ptx::Instruction& in, MatrixProduct& ti
 
 void emit_group_product(Emission& e, const ptx::Instruction& in) {
   GroupProduct product = product_of_group(e, in);
-  MatrixProduct& tile = product.tile;
+  MatrixProduct& of_warp = product.of_warp;
   const std::size_t scale_at = product.scale_at();
-  const std::uint32_t in_tile = registers_of(tile, MatrixOperand::d);
-  const std::uint32_t count = product.tiles * in_tile;
+  const std::uint32_t parts = of_warp.sparse ? product.tiles : 1;
+  const std::uint32_t in_part = registers_of(of_warp, MatrixOperand::d);
+  const std::uint32_t count = parts * in_part;
   const bool a_is_here = in.operands.size() > 1 && in.operands[1].kind == Kind::vector;
   const std::size_t orders = product.has_order ? (a_is_here ? 1 : 2) : 0;
   if (in.operands.size() != scale_at + 1 + (product.is_float ? 2 : 0) + orders) {
@@ -180,20 +183,20 @@ void emit_group_product(Emission& e, const ptx::Instruction& in) {
   const bool a_in_columns = orders == 2 && chosen(e, in, scale_at + 3, 0, 1);
   const bool b_in_rows = orders != 0 && chosen(e, in, scale_at + 2 + orders, 0, 1);
   const std::uint32_t words = e.frame.words();
-  const Ref metadata = metadata_of_group(e, in, tile);
+  const Ref metadata = metadata_of_group(e, in, of_warp);
   const Ref d = addend_of(e, in, scale_at, count);
   const Ref a = a_is_here ? copied(e, in, in.operands[1])
                           : loaded(e, in, {false, a_in_columns, 1}, in.operands[1]);
-  const GroupLoad load_b{true, b_in_rows, product.tiles, tile.sparse};
+  const GroupLoad load_b{true, b_in_rows, product.tiles, of_warp.sparse};
   const Ref b = loaded(e, in, load_b, in.operands[2]);
-  if (negates_a) negate(e, in, a, 4, tile.a);
-  if (negates_b) negate(e, in, b, load_b.registers(), tile.b);
-  for (std::uint32_t i = 0; i < product.tiles; ++i) {
+  if (negates_a) negate(e, in, a, 4, of_warp.a);
+  if (negates_b) negate(e, in, b, load_b.registers(), of_warp.b);
+  for (std::uint32_t i = 0; i < parts; ++i) {
     Instr out = e.begin(in);
     out.kind = InstrKind::warp_sync;
     out.opcode = Opcode::mma_;
-    describe_product(tile, out);
-    out[MatrixOperand::d] = out[MatrixOperand::c] = row_after(d, i * in_tile);
+    describe_product(of_warp, out);
+    out[MatrixOperand::d] = out[MatrixOperand::c] = row_after(d, i * in_part);
     out[MatrixOperand::a] = a;
     out[MatrixOperand::b] = row_after(b, load_b.chunks() * i);
     out[MatrixOperand::metadata] = metadata;

@@ -49,6 +49,9 @@ class DeferredAtomics {
   // Does the same for a row whose lines (cell_lines.hpp) show that.
   //   now: the segment of its lanes
   bool defer_in_lines(const Access& access, SegmentId now, CellMemory& memory);
+  [[nodiscard]] bool has_rows_of(std::uint32_t allocation) const {
+    return logs_.contains(allocation);
+  }
   // Returns whether the row touches cells of deferred rows.
   [[nodiscard]] bool meets(const CheckedRow& row) const;
   // Bytes are overwritten by an access that is not a strong write.

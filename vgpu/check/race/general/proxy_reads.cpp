@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/race/race_class.hpp"
@@ -23,43 +24,108 @@ bool are_of_one_warpgroup(const Segment& one, const Segment& other) {
          one.agent_block == other.agent_block && one.launch == other.launch;
 }
 
+// The segments that have accessed all cells of a chunk; 0: several, or none, or lists.
+struct ChunkSegments {
+  SegmentId write = 0, read = 0;
+  bool has_list = false;
+  [[nodiscard]] bool has_one_write() const { return write != 0 && !has_list; }
+  [[nodiscard]] bool has_one_read() const { return read != 0 && !has_list; }
+};
+inline ChunkSegments segments_of(const Cell* cells, std::uint32_t count) {
+  using Words [[gnu::vector_size(16)]] = std::uint64_t;  // of a cell: its write and the rest
+  static_assert(sizeof(Cell) == sizeof(Words) && offsetof(Cell, rest) == 8);
+  constexpr std::uint64_t kSegment = kSegmentsMax - 1;
+  const auto words_of = [](const Cell& cell) {
+    Words words;
+    std::memcpy(&words, &cell, sizeof words);
+    return words;
+  };
+  const Words first = words_of(cells[0]);
+  Words others{}, all{};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Words words = words_of(cells[i]);
+    others |= words ^ first;
+    all |= words;
+  }
+  const auto segment_in = [&](unsigned word) {
+    return static_cast<SegmentId>((others[word] & kSegment) == 0 ? first[word] & kSegment : 0);
+  };
+  return {segment_in(0), segment_in(1), (all[1] & Cell::kIsList) != 0};
+}
+
 }  // namespace
 
 bool ProxyReads::take(CheckedRow& row) {
   const Access& access = *row.access;
   Meets meets;
   meets.of_product = access.program->code[access.pc].kind == InstrKind::group_load;
-  const auto for_each_cell = [&](auto visit) {
+  return take(row, meets, [&](auto visit) {
     for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
       const LaneAccess mine{lane, access.offset[lane], access.bytes, 0};
       row.for_each_cell(mine, [&](Cell& cell) { visit(lane, cell); });
     }
-  };
-  bool is_clean = true;
-  for_each_cell([&](unsigned, const Cell& cell) {
-    if (cell.write.bits != 0 && !meets.has_seen(cell.write)) {
-      is_clean = is_clean && is_visible(row, meets, cell.write);
-    }
-    if (!cell.has_list()) [[likely]]
-      return;
-    is_clean = is_clean && (state_.lists.at(cell).classes & ~kOnlyReads) == 0;
   });
-  if (!is_clean) return false;
-  for_each_cell([&](unsigned lane, Cell& cell) {
-    const Record before{cell.rest};
-    const SegmentId by = cell.has_list() || cell.rest == 0 ? 0 : before.segment();
-    const Record read = Record::of(row.now, lane, access.pc);
-    if (before.bits == read.bits) return;  // it has read it before, in this group
-    if (by != 0 && by == meets.replaced) {
-      cell.rest = read.bits;
-    } else if (by != 0 && by == meets.standing && before.pc() == access.pc) {
-      return;
-    } else if (!stands_for(row, meets, cell)) {
-      record(row, meets, lane, cell);
+}
+
+bool ProxyReads::take(CheckedRow& row, const ProductRead& read) {
+  constexpr std::uint32_t kWords = ProductRead::kChunkBytes / 4;
+  Meets meets;
+  meets.of_product = read.program->code[read.pc].kind == InstrKind::group_load;
+  if (!read.is_of_warp()) meets.only_lane = read.first_lane;
+  Cell* const cells = row.memory->cells();
+  const unsigned shift = row.memory->shift();
+  const std::uint32_t count = ProductRead::kChunkBytes >> shift, of_word = count / kWords;
+  for (const std::uint32_t offset : read.chunks) {
+    const Cell* const chunk = &cells[offset >> shift];
+    const ChunkSegments segments = segments_of(chunk, count);
+    if (segments.has_one_write() && meets.is_seen_by_all(segments.write)) continue;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!is_clean(row, meets, chunk[i])) return false;
     }
-  });
+  }
+  for (std::uint32_t number = 0; number < read.chunks.size(); ++number) {
+    Cell* const chunk = &cells[read.chunks[number] >> shift];
+    const ChunkSegments segments = segments_of(chunk, count);
+    if (segments.has_one_read() && segments.read == meets.standing) continue;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      leave(row, meets, read.lane_at(number, i / of_word), chunk[i]);
+    }
+  }
   return true;
+}
+
+//   for_each_cell(visit): calls visit(lane, cell) for each cell of each lane
+template <typename ForEachCell>
+bool ProxyReads::take(CheckedRow& row, Meets& meets, ForEachCell for_each_cell) {
+  bool are_clean = true;
+  for_each_cell(
+      [&](unsigned, const Cell& cell) { are_clean = are_clean && is_clean(row, meets, cell); });
+  if (!are_clean) return false;
+  for_each_cell([&](unsigned lane, Cell& cell) { leave(row, meets, lane, cell); });
+  return true;
+}
+
+// Returns whether no read of the row can race in the cell.
+inline bool ProxyReads::is_clean(CheckedRow& row, Meets& meets, const Cell& cell) {
+  if (cell.write.bits != 0 && !meets.has_seen(cell.write) && !is_visible(row, meets, cell.write)) {
+    return false;
+  }
+  return !cell.has_list() || (state_.lists.at(cell).classes & ~kOnlyReads) == 0;
+}
+
+// Leaves a read in a cell that is clean.
+inline void ProxyReads::leave(CheckedRow& row, Meets& meets, unsigned lane, Cell& cell) {
+  const Record before{cell.rest};
+  const SegmentId by = cell.has_list() || cell.rest == 0 ? 0 : before.segment();
+  if (by == row.now && before.lane() == lane) return;  // it has read it before, in this group
+  if (by != 0 && by == meets.replaced) {
+    cell.rest = Record::of(row.now, lane, row.access->pc).bits;
+  } else if (by != 0 && by == meets.standing) {
+    return;
+  } else if (!stands_for(row, meets, cell)) {
+    record(row, meets, lane, cell);
+  }
 }
 
 bool ProxyReads::is_visible(CheckedRow& row, Meets& meets, const Record& write) {
@@ -68,13 +134,27 @@ bool ProxyReads::is_visible(CheckedRow& row, Meets& meets, const Record& write) 
   Meets::Write& known = meets.writes[by % meets.writes.size()];
   if (known.segment != by) known = {by, visible_lanes(row, by)};
   if ((known.lanes >> write.lane() & 1) != 0) return true;
-  if (!causality_.all_before(row, by) ||
-      !state_.proxy_fences.lies_before_all(by, write.lane(), row.access->place, row.now,
-                                           row.access->space)) {
+  const bool is_visible_to_all =
+      causality_.all_before(row, by) &&
+      state_.proxy_fences.lies_before_all(by, write.lane(), row.access->place, row.now,
+                                          row.access->space);
+  if (!is_visible_to_all &&
+      (meets.only_lane < 0 ||
+       !is_visible_to_lane(row, write, static_cast<unsigned>(meets.only_lane)))) {
     return false;
   }
   known.lanes |= 1u << write.lane();
   return true;
+}
+
+// Other lanes of the warp need not know what the only one that reads has waited for.
+bool ProxyReads::is_visible_to_lane(CheckedRow& row, const Record& write, unsigned lane) {
+  const SegmentId by = write.segment();
+  if (!causality_.is_before(row, by, write.lane(), lane)) return false;
+  const Segment& segment = state_.order.segments().at(by);
+  return segment.async_proxy || segment.launch != state_.order.launches().current() ||
+         state_.proxy_fences.lies_between(by, write.lane(), row.access->place, lane,
+                                          row.access->space);
 }
 
 // Returns lanes of a segment whose writes are known to be visible to the row.
@@ -102,20 +182,19 @@ bool ProxyReads::are_of_one_product(const CheckedRow& row, SegmentId segment) co
          other.tick == now.tick;
 }
 
-// Returns whether a read that the cell records stands for the row's, too: one by the same
-// instruction for the same group of products.
+// Returns whether a read that the cell records stands for the row's, too: one for the same group of
+// products.
 bool ProxyReads::stands_for(const CheckedRow& row, Meets& meets, Cell& cell) {
   if (!meets.of_product || cell.rest == 0) return false;
   if (!cell.has_list()) {
     const Record read{cell.rest};
-    if (read.pc() != row.access->pc || !is_of_product(row, meets, read.segment())) return false;
+    if (!is_of_product(row, meets, read.segment())) return false;
     meets.standing = read.segment();
     return true;
   }
   const auto& entries = state_.lists.at(cell).entries;
   return std::any_of(entries.rbegin(), entries.rend(), [&](const CellEntry& entry) {
-    return entry.pc == row.access->pc && entry.access_class == kWeakRead &&
-           is_of_product(row, meets, entry.segment);
+    return entry.access_class == kWeakRead && is_of_product(row, meets, entry.segment);
   });
 }
 

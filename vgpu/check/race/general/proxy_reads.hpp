@@ -10,6 +10,7 @@
 
 #include "vgpu/check/race/general/general_state.hpp"
 #include "vgpu/check/race/general/row_causality.hpp"
+#include "vgpu/machine/access/product_read.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -20,6 +21,7 @@ class ProxyReads {
   // Records the reads, if what they read comes before all of them, through proxy fences of its
   // writers.  False: nothing was done.
   bool take(CheckedRow& row);
+  bool take(CheckedRow& row, const ProductRead& read);
 
  private:
   // A read of the running row, and what is known of the segments that it meets.
@@ -34,19 +36,29 @@ class ProxyReads {
       bool is_of_product = false;
     };
     bool of_product = false;  // the row is a part of the product of a warpgroup
+    int only_lane = -1;       // that reads; -1: there may be several
     std::array<Write, 4> writes{};
     std::array<Read, 4> reads{};
-    // Segments, met alone in a cell: reads in the one come before the row; reads in the other, by
-    // the row's instruction, stand for the row.  0: none.
+    // Segments, met alone in a cell: reads in the one come before the row; reads in the other
+    // stand for the row.  0: none.
     SegmentId replaced = 0, standing = 0;
 
+    [[nodiscard]] bool is_seen_by_all(SegmentId by) const {
+      const Write& known = writes[by % writes.size()];
+      return known.segment == by && known.lanes == ~0u;
+    }
     [[nodiscard]] bool has_seen(const Record& write) const {
       const Write& known = writes[write.segment() % writes.size()];
       return known.segment == write.segment() && (known.lanes >> write.lane() & 1) != 0;
     }
   };
 
+  template <typename ForEachCell>
+  bool take(CheckedRow& row, Meets& meets, ForEachCell for_each_cell);
+  bool is_clean(CheckedRow& row, Meets& meets, const Cell& cell);
+  void leave(CheckedRow& row, Meets& meets, unsigned lane, Cell& cell);
   bool is_visible(CheckedRow& row, Meets& meets, const Record& write);
+  bool is_visible_to_lane(CheckedRow& row, const Record& write, unsigned lane);
   std::uint32_t visible_lanes(CheckedRow& row, SegmentId by);
   bool is_of_product(const CheckedRow& row, Meets& meets, SegmentId segment) const;
   [[nodiscard]] bool are_of_one_product(const CheckedRow& row, SegmentId segment) const;

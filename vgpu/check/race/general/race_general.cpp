@@ -286,6 +286,33 @@ bool GeneralRaceChecker::takes_row(const RowAccess& access) {
                        access.offsets);
 }
 
+bool GeneralRaceChecker::takes_product(const ProductRead& read) {
+  if (state_.order.segments().count() >= tidy_at_ || phases_.are_ordered()) return false;
+  if (deferred_.has_rows_of(read.allocation->id)) return false;
+  CellMemory& memory = state_.memories.of(*read.allocation);
+  if (memory.lines() != nullptr) return false;
+  memory.note(state_.order.launches().current(), {0, read.allocation->limit()});
+  of_product_.allocation = read.allocation;
+  of_product_.program = read.program;
+  of_product_.place = read.place;
+  of_product_.pc = read.pc;
+  of_product_.space = ptx::Space::shared;
+  of_product_.kind = AccessKind::read;
+  of_product_.bytes = ProductRead::kChunkBytes;
+  of_product_.asynchronous = of_product_.async_proxy = true;
+  CheckedRow row;
+  row.access = &of_product_;
+  row.memory = &memory;
+  row.now = state_.order.copies().segment_of_products(read.place);
+  row.first = owners_.first_segment_of(of_product_);
+  causality_.begin(row);
+  if (!weak_.take_product(row, read)) return false;
+  of_product_.mask = read.is_of_warp() ? ~0u : 1u << read.first_lane;
+  of_product_.offset.fill(read.chunks.front());
+  owners_.remember(of_product_, row.now);
+  return true;
+}
+
 // Tiles with rows shorter than a warp give a few runs of neighbouring lanes, each of which is taken
 // as a row.
 //   first: the offset of lane 0, if the lanes are neighbours

@@ -52,6 +52,7 @@ class GeneralRaceChecker final : public Checker {
   }
   void on_access(const Access& access) override;
   bool takes_row(const RowAccess& access) override;
+  bool takes_product(const ProductRead& read) override;
   AccessRecord* record_of(std::uint32_t slot) override { return phases_.record_of(slot); }
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override {
@@ -131,6 +132,7 @@ class GeneralRaceChecker final : public Checker {
   bool is_running_ = false;            // the current launch has not ended
   std::vector<std::uint32_t> beside_;  // launches that are suspended while the next one begins
   std::map<std::uint32_t, Suspended> suspended_;
+  Access of_product_;  // scratch: what the reads of a product have in common
   GeneralState state_;
   RowCausality causality_{state_.order, state_.barrier_objects};
   SharedOwners owners_{state_.order};

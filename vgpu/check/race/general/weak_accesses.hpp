@@ -24,6 +24,11 @@ class WeakAccesses {
         proxy_reads_(state, causality) {}
 
   void check(CheckedRow& row);
+  // Records the reads of a product, if nothing can race with them.  False: nothing was done.
+  //   row: describes them, but for their offsets and lanes
+  bool take_product(CheckedRow& row, const ProductRead& read) {
+    return proxy_reads_.take(row, read);
+  }
   // Records a row of words of neighbouring lanes in lines, if no lane can race.  False: the row
   // must be checked; a part of it may have been recorded.
   //   part: has its segment, pc and role
