@@ -49,6 +49,19 @@ TEST_F(FixCommand, FlagsGetTheFencesOfBothSides) {
       << text;
 }
 
+// The experiments of the case name a pair of fences; no other change is compiled.
+TEST_F(FixCommand, WhatExperimentsNameIsTriedFirst) {
+  const Outcome fixed = fix("look_back_scan_unfenced/5953.case");
+  EXPECT_EQ(fixed.status, 0) << fixed.out;
+  EXPECT_NE(fixed.out.find("  1 change tried; "), std::string::npos) << fixed.out;
+  const std::string text = patched(fixed, "kernels/specimens/weak/communication.cu");
+  EXPECT_NE(text.find("    while (shared->flag[block - 1] == 0) {\n    }\n    __threadfence();\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  __threadfence();\n  shared->flag[block] = 1;\n"), std::string::npos)
+      << text;
+}
+
 TEST_F(FixCommand, SaysThatThereIsNoPatch) {
   const Outcome wrong = fix("reduce_max_published/998d.case");
   EXPECT_EQ(wrong.status, 1) << wrong.out;
