@@ -10,7 +10,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "vgpu/ptx/vocabulary.hpp"
@@ -60,16 +59,9 @@ class ShadowCells {
   [[nodiscard]] Word* writable_row(std::uint64_t at) {
     return &writable_page(at / kWordBytes).words[at / kWordBytes % kPageWords];
   }
-  // What one or two words of a row are.  Nothing: it has to be read cell by cell.
-  static std::optional<ShadowReading<Value>> read_word(const Word* at, std::uint32_t site) {
-    return at->is_split ? std::nullopt : std::optional(reading_of(at->first, 4, site));
-  }
-  static std::optional<ShadowReading<Value>> read_two(const Word* at, std::uint32_t site) {
-    const Cell &low = at[0].first, &high = at[1].first;
-    if (at[0].is_split || at[1].is_split || low.state != high.state) return std::nullopt;
-    const bool is_whole = low.state != ShadowState::value ||
-                          (high.part == 2 && high.bytes == 8 && high.value == low.value);
-    return is_whole ? std::optional(reading_of(low, 8, site)) : std::nullopt;
+  // Returns whether a word is one value of four bytes.
+  static bool is_whole_word(const Word& word) {
+    return !word.is_split && word.first.state == ShadowState::value && word.first.bytes == 4;
   }
   static Word word_of(const Value& value, std::uint32_t bytes, std::uint32_t part) {
     return {.first = {value, ptx::kNone, ShadowState::value, static_cast<std::uint8_t>(bytes),
@@ -87,7 +79,13 @@ class ShadowCells {
     if (at % kWordBytes == 0 && bytes == 4) {
       const Word* const word = row(at);
       if (word == nullptr) return {};
-      if (const auto reading = read_word(word, site)) return *reading;
+      if (!word->is_split) return reading_of(word->first, 4, site);
+    }
+    if (at % kWordBytes == 0 && bytes == 8) {
+      const Word *const low = row(at), *const high = row(at + kWordBytes);
+      if (low == nullptr && high == nullptr) return {};
+      if (low != nullptr && high != nullptr && are_one(*low, *high))
+        return reading_of(low->first, 8, site);
     }
     return read_cells(at, bytes, site);
   }
@@ -172,6 +170,13 @@ class ShadowCells {
     std::unique_ptr<std::array<Cell, 2 * kPageWords>> halves;  // of words that are split
   };
 
+  // Whether two words are plain, or the halves of a value.
+  static bool are_one(const Word& low, const Word& high) {
+    if (low.is_split || high.is_split || low.first.state != high.first.state) return false;
+    if (low.first.state == ShadowState::plain) return true;
+    return low.first.state == ShadowState::value && high.first.part == 2 && high.first.bytes == 8 &&
+           high.first.value == low.first.value;
+  }
   static ShadowReading<Value> reading_of(const Cell& first, std::uint32_t bytes,
                                          std::uint32_t site) {
     switch (first.state) {

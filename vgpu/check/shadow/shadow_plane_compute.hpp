@@ -141,13 +141,19 @@ bool ShadowPlane<Domain>::gather_row(const Ref& ref, ptx::Type type, std::size_t
   for_each_lane(lanes, [&](unsigned lane) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, bits_row + lane * std::size_t{bytes}, is_wide ? 8 : 4);
-    std::optional<Reading> reading{Reading{}};
-    if (row != nullptr)
-      reading = is_wide ? Cells::read_two(row + std::size_t{2} * lane, kTorn)
-                        : Cells::read_word(row + lane, kTorn);
-    if (!reading)
-      reading = current_.warp->registers.read(current_.frame, ref, lane, 0, bytes, kTorn);
-    gather_operand(*reading, bits, type, source, lane, element);
+    const typename Cells::Word* const word =
+        row == nullptr ? nullptr : row + (is_wide ? std::size_t{2} : std::size_t{1}) * lane;
+    if (word != nullptr && !is_wide && Cells::is_whole_word(*word)) {
+      Operand& operand = current_.operands[element][lane][source];
+      operand.is_plain = false;
+      operand.bits = bits;
+      operand.value = word->first.value;
+    } else if (word == nullptr) {
+      gather_operand({}, bits, type, source, lane, element);
+    } else {
+      gather_operand(current_.warp->registers.read(current_.frame, ref, lane, 0, bytes, kTorn),
+                     bits, type, source, lane, element);
+    }
   });
   return true;
 }
@@ -205,6 +211,7 @@ void ShadowPlane<Domain>::calculate(const ShadowRule& rule) {
   const std::uint32_t calculated = current_.calculated[0] | current_.calculated[1];
   for_each_lane(is_row ? lanes & ~calculated : lanes,
                 [&](unsigned lane) { registers.make_plain(current_.frame, to, lane); });
+  typename Cells::Word* words = nullptr;  // of the result, if it is words
   for (std::uint32_t element = 0; element < rule.elements; ++element) {
     for_each_lane(lanes & current_.calculated[element], [&](unsigned lane) {
       const std::span<const Operand> operands(current_.operands[element][lane].data(),
@@ -216,7 +223,11 @@ void ShadowPlane<Domain>::calculate(const ShadowRule& rule) {
         const std::uint64_t result = current_.frame.bits_of(to, lane, element * bytes, bytes);
         value = domain_.apply(here(lane), rule.operation, operands, &result);
       }
-      if (value) {
+      if (value && is_row && bytes == Cells::kWordBytes) {
+        if (words == nullptr)
+          words = registers.cells(to).writable_row(current_.frame.byte_of(to, 0));
+        words[lane] = Cells::word_of(*value, bytes, 0);
+      } else if (value) {
         registers.cells(to).set(at, bytes, *value);
       } else if (depends_on_data(operands, is_lost)) {
         const std::uint32_t where = is_lost ? current_.lost_at[element][lane] : kTorn;
