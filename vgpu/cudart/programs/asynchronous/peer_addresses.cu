@@ -1,7 +1,8 @@
-// The blocks of a cluster find each other by bit 24 of an address in shared memory, which is the
-// lowest bit of the rank: each even block sums what its peer wrote, and both signal at its
-// mbarrier. arch: compute_90 MUTANT: the even block does not wait for its peer's signal. expect:
-// data-race
+// The blocks of a cluster find each other by bit 24 of an address in shared memory, the lowest bit
+// of the rank: each even block sums what its peer wrote, and both signal at its mbarrier.
+// arch: compute_90
+// MUTANT: the even block does not wait for its peer's signal.
+// expect: data-race
 #include <cooperative_groups.h>
 
 #include "check.hpp"
