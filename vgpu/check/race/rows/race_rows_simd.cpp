@@ -345,123 +345,12 @@ RaceRowResult scattered_words(const RaceRow& row) {
   return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
 }
 
-#if defined(__AVX2__)
-// Cells of kWidth lanes, anywhere.
-[[gnu::always_inline]] inline Epochs gather(const Epoch* epochs, const Mask& cells) {
-#if defined(__AVX512F__)
-  // Without a source, GCC 12 takes the gather's own for uninitialised.
-  return (Epochs)_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), 0xff, (__m512i)cells, epochs,
-                                             sizeof(Epoch));
-#else
-  return (Epochs)_mm256_i64gather_epi64(reinterpret_cast<const long long*>(epochs), (__m256i)cells,
-                                        sizeof(Epoch));
-#endif
-}
-
-[[gnu::always_inline]] inline std::uint32_t bits_of(const Mask& mask) {
-#if defined(__AVX512F__)
-  return _mm512_movepi64_mask((__m512i)mask);
-#else
-  return static_cast<std::uint32_t>(_mm256_movemask_pd((__m256d)mask));
-#endif
-}
-
-// Returns whether two active lanes have the same cell.
-[[gnu::always_inline]] inline bool any_meet(const Mask& cells, const Mask& active) {
-  Mask nowhere;
-  for (unsigned i = 0; i < kWidth; ++i) nowhere[i] = -1 - std::int64_t{i};
-  const Mask at = active ? cells : nowhere;
-#if defined(__AVX512F__)
-  return any((Mask)_mm512_conflict_epi64((__m512i)at));
-#else
-  constexpr int kNext = 0b00'11'10'01, kAfterNext = 0b01'00'11'10;
-  return any((at == (Mask)_mm256_permute4x64_epi64((__m256i)at, kNext)) |
-             (at == (Mask)_mm256_permute4x64_epi64((__m256i)at, kAfterNext)));
-#endif
-}
-
-// Records lanes that access one cell each; no two lanes meet.
-//   cells: of inactive lanes, that of an active one
-[[gnu::always_inline]] inline bool record_apart(const RaceRow& row, const Mask& cells,
-                                                const Epochs& me, const Mask& active) {
-  const auto [last, other] = row.history;
-  const Epochs before = gather(last.epoch, cells);
-  Mask moves = unordered(before, me, row.ordered_threads) & active;
-  std::int64_t at[kWidth];
-  store(at, cells);
-  if (any(moves)) {
-    const Epochs kept = gather(other.epoch, cells);
-    moves &=
-        ~(across_blocks(kept, me) | (of_same_warp(before, me) & of_other_warp_in_phase(kept, me)));
-    Epoch moved[kWidth];
-    store(moved, before);
-    for (std::uint32_t rest = bits_of(moves); rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-      other.epoch[at[lane]] = moved[lane];
-      other.pc[at[lane]] = last.pc[at[lane]];
-    }
-  }
-  const Epoch first = me[0];
-  for (unsigned lane = 0; lane < kWidth; ++lane) {
-    if (active[lane] == 0) continue;
-    last.epoch[at[lane]] = first + lane;
-    last.pc[at[lane]] = row.pc;
-  }
-  return any(moves);
-}
-
-// The same as scattered_row() for lanes that access one cell each and are not exclusive, kWidth
-// lanes at a time.
-template <bool kFull>
-RaceRowResult scattered_cells(const RaceRow& row) {
-  const std::int64_t any_cell =
-      row.offset[static_cast<unsigned>(__builtin_ctz(row.mask))] >> row.offset_shift;
-  const auto for_each_group = [&](auto visit) __attribute__((always_inline)) {
-    for (unsigned lane = 0; lane < kLanes; lane += kWidth) {
-      if (!kFull && !is_any_active_at<0>(row.mask, lane)) continue;
-      Mask cells = __builtin_convertvector(load<Pcs>(row.offset + lane) >> row.offset_shift, Mask);
-      Mask active = Mask{} - 1;
-      if constexpr (!kFull) {
-        active = active_at<0>(row.mask, lane);
-        cells = active ? cells : Mask{} + any_cell;
-      }
-      visit(cells, epochs_at<0>(row.epoch, lane), active);
-    }
-  };
-  Mask conflict{};
-  for (unsigned i = 0; i < row.checks; ++i) {
-    const CellCheck& check = row.check[i];
-    for_each_group([&](const Mask& cells, const Epochs& me, const Mask& active) {
-      conflict |= unordered(gather(check.epoch, cells), me, check.ordered_threads) & active;
-    });
-  }
-  if (any(conflict)) return RaceRowResult::conflict;
-  bool displaced = false;
-  for_each_group([&](const Mask& cells, const Epochs& me, const Mask& active) {
-    if (!any_meet(cells, active)) {
-      displaced |= record_apart(row, cells, me, active);
-      return;
-    }
-    for (unsigned lane = 0; lane < kWidth; ++lane) {
-      if (active[lane] == 0) continue;
-      displaced |= record(row.history, cells[lane], me[lane], row.pc, row.ordered_threads);
-    }
-  });
-  return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
-}
-#endif
-
 RaceRowResult scattered(const RaceRow& row) {
   if (!row.exclusive && row.cells_log2 == 1) return scattered_words<TwoCells>(row);
 #if defined(__AVX2__)
   if (!row.exclusive && row.cells_log2 == 2) return scattered_words<FourCells>(row);
 #endif
   const bool full = row.mask == ~0u, single = row.cells_log2 == 0;
-#if defined(__AVX2__)
-  if (single && !row.exclusive) {
-    return full ? scattered_cells<true>(row) : scattered_cells<false>(row);
-  }
-#endif
   if (single) return full ? scattered_row<true, true>(row) : scattered_row<false, true>(row);
   return full ? scattered_row<true, false>(row) : scattered_row<false, false>(row);
 }
