@@ -8,6 +8,14 @@ struct Bits {
   int middle : 7;
 };
 
+struct Part {
+  int id;
+  __device__ virtual int size() const { return id; }
+};
+struct Whole : Part {
+  float side;
+};
+
 template <typename T, int N>
 struct Ring {
   T items[N];
@@ -35,6 +43,9 @@ __global__ void shapes(int* out, Mode mode) {
   Color color = Color::green;
   Bits bits{5, -3};
   Ring<int, 4> ring{};
+  Whole whole;
+  whole.id = 3;
+  whole.side = 2;
   if (t < 8) tile[t] = 0.5f;
   __syncthreads();
   ring.push(t);
@@ -43,7 +54,9 @@ __global__ void shapes(int* out, Mode mode) {
     const auto place = static_cast<unsigned>(__cvta_generic_to_shared(tile));
     asm volatile("st.shared.v4.f32 [%0], {%1, %1, %1, %1};" ::"r"(place), "f"(4.0f) : "memory");
   }
-  out[t] = outer<long long>(t, bits) + static_cast<int>(seen) + static_cast<int>(color) + mode;
+  const Part* part = &whole;
+  out[t] = part->size() + outer<long long>(t, bits) + static_cast<int>(seen) +
+           static_cast<int>(color) + mode;
 }
 
 int main() {

@@ -204,7 +204,7 @@ TEST_F(PromptTest, CalledFunctionsAreBreakpointsBehindTheirPrologues) {
   EXPECT_HAS(said[5], "breakpoint 3\n");
   EXPECT_EQ(said[6], "32\n");
   EXPECT_EQ(said[7],
-            "* #0 Ring<int, 4>::push at functions.cu:16\n  #1 shapes at functions.cu:40\n");
+            "* #0 Ring<int, 4>::push at functions.cu:24\n  #1 shapes at functions.cu:51\n");
 }
 
 TEST_F(PromptTest, AFindingHasItsThreadAndBothSidesAlsoOfOtherSizes) {
@@ -228,8 +228,12 @@ TEST_F(PromptTest, AFindingHasItsThreadAndBothSidesAlsoOfOtherSizes) {
 
 TEST_F(PromptTest, WatchedValuesAreShownByTheirType) {
   const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
-                            {"tbreak 38", "continue", "watch tile[2]", "continue", "break leaf",
-                             "continue", "watch bits.middle", "continue"});
+                            {"tbreak 49", "continue", "watch tile[2]", "continue", "break leaf",
+                             "continue", "watch bits.middle", "continue", "up", "up",
+                             "print whole.id", "print whole.side", "ptype whole"});
+  EXPECT_EQ(said[11], "3\n");
+  EXPECT_EQ(said[12], "2\n");
+  EXPECT_HAS(said[13], "struct Whole : Part {\n");
   EXPECT_HAS(said[4], "thread (2,0,0) writes tile[2]: <not written> -> 0.5\n");
   EXPECT_HAS(said[6], "breakpoint 4\n");
   EXPECT_HAS(said[8], " writes bits.middle: -3 -> 32\n");

@@ -58,6 +58,9 @@ std::string text_of(Dwarf_Die& die, unsigned name) {
 // nvcc writes names inside of namespaces and classes mangled, and puts what is local to the
 // translation unit into a namespace of its own.
 std::string readable(std::string name) {
+  // A class with virtual functions, as the base of another one.
+  constexpr std::string_view kSubobject = "__SO__";
+  if (name.starts_with(kSubobject)) name = "_Z" + name.substr(kSubobject.size());
   if (!name.starts_with("_Z")) return name;
   return ptx::demangle(name).value_or(name);
 }
