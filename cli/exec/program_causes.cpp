@@ -109,6 +109,7 @@ class ProgramCauses final : public CauseSearch {
     settings.edits = change.edits;
     settings.supposed = change.supposed;
     settings.code = plain_.launches == 0;
+    settings.host_lines = names_host_code_;
     settings.steps_max = std::min(settings.steps_max, 4 * steps_ + 100'000);
     if (schedule != nullptr) {
       settings.strategy = schedule->name;
@@ -166,6 +167,11 @@ class ProgramCauses final : public CauseSearch {
   std::set<std::string> known_;  // keys of what is expected, or was explained elsewhere
   std::uint64_t text_bytes_ = 0;
   bool only_bounds_ = false;
+  const bool names_host_code_ =
+      std::ranges::any_of(explained_.findings, [](const vgpu::Finding& finding) {
+        return std::ranges::any_of(finding.accesses,
+                                   [](const auto& side) { return side.ptx.empty(); });
+      });
 };
 
 }  // namespace

@@ -292,6 +292,7 @@ ExecSettings settings_of(const Json& json) {
   settings.supposed.host_waits = json.at("host_waits").get<bool>();
   settings.supposed.late_frees = json.at("late_frees").get<bool>();
   settings.experiments = json.at("experiments").get<int>();
+  settings.host_lines = json.at("host_lines").get<bool>();
   settings.code = json.at("code").get<bool>();
   settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
   settings.ordered_operation = json.at("ordered_operation").get<std::uint32_t>();
@@ -350,6 +351,7 @@ std::string to_text(const ExecSettings& settings) {
                {"host_waits", settings.supposed.host_waits},
                {"late_frees", settings.supposed.late_frees},
                {"experiments", settings.experiments},
+               {"host_lines", settings.host_lines},
                {"code", settings.code},
                {"kept_bytes", settings.kept_bytes},
                {"ordered_operation", settings.ordered_operation},

@@ -66,6 +66,7 @@ struct ExecSettings {
   Suppositions supposed{};
   // The socket from which this process gets the settings of its copies (experiments.hpp); -1: none.
   int experiments = -1;
+  bool host_lines = false;  // whether copies will name lines of host code
   // Whether to write the PTX of launched kernels beside the records (KernelRecord::code).
   bool code = false;
   // The operations whose logged bytes are kept in files beside the records.

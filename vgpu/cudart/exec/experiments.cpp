@@ -114,8 +114,10 @@ ExecSettings next_experiment(const ExecSettings& settings) {
     ::_exit(0);
   }
   // Symbols and lines are read once for all copies: what takes longest at the start of a program.
-  static_cast<void>(
-      Mishaps::place_of_call(reinterpret_cast<const void*>(::getauxval(AT_ENTRY) + 1)));
+  if (settings.host_lines) {
+    static_cast<void>(
+        Mishaps::place_of_call(reinterpret_cast<const void*>(::getauxval(AT_ENTRY) + 1)));
+  }
   send_line(socket, "ready");
   while (const std::optional<std::string> line = receive_line(socket)) {
     std::optional<ExecSettings> next = parse_exec_settings(*line);
