@@ -1,4 +1,5 @@
-// Thread block clusters: shared memory of other blocks, and the barrier of the cluster.
+// Thread block clusters: shared memory of other blocks, and the barrier of the cluster; and kernels that
+// begin before the kernel before them has completed.
 #include "vgpu/litmus/async_ptx.hpp"
 #include "vgpu/litmus/litmus.hpp"
 
@@ -307,3 +308,55 @@ __global__ void __cluster_dims__(2, 1, 1) beyond_a_neighbours_memory() {
   DO("barrier.cluster.arrive; barrier.cluster.wait;");
 }
 LITMUS(beyond_a_neighbours_memory) { beyond_a_neighbours_memory<<<2, 32>>>(); }
+
+namespace {
+
+// A programmatic dependent launch: the kernel may begin before the kernel before it has completed (PTX
+// ISA 9.0, griddepcontrol).  The device of a trial has what the code asks for.
+template <typename Kernel>
+void launch_early(Kernel kernel, const int* in, int* out) {
+  cudaLaunchAttribute attribute;
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 2;
+  config.blockDim = 32;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, kernel, in, out);
+}
+
+}  // namespace
+
+// expect: clean
+__global__ void lets_the_next_begin(int* out) {
+  asm volatile("griddepcontrol.launch_dependents;");
+  out[blockIdx.x * 32 + threadIdx.x] = threadIdx.x;
+}
+__global__ void reads_after_its_wait(const int* in, int* out) {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  out[blockIdx.x * 32 + threadIdx.x] = in[blockIdx.x * 32 + threadIdx.x];
+}
+LITMUS(reads_after_its_wait) {
+  int* const first = zeroed<int>(64);
+  int* const second = zeroed<int>(64);
+  lets_the_next_begin<<<2, 32>>>(first);
+  launch_early(reads_after_its_wait, first, second);
+}
+
+// expect: data-race global
+__global__ void is_read_too_early(int* out) {
+  asm volatile("griddepcontrol.launch_dependents;");
+  out[blockIdx.x * 32 + threadIdx.x] = threadIdx.x;  //~ write
+}
+__global__ void reads_before_its_wait(const int* in, int* out) {
+  const int value = in[blockIdx.x * 32 + threadIdx.x];  //~ read
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  out[blockIdx.x * 32 + threadIdx.x] = value;
+}
+LITMUS(reads_before_its_wait) {
+  int* const first = zeroed<int>(64);
+  int* const second = zeroed<int>(64);
+  is_read_too_early<<<2, 32>>>(first);
+  launch_early(reads_before_its_wait, first, second);
+}

@@ -284,6 +284,14 @@ T sample(CallObjects& objects, Slot& slot) {
     T attributes{};
     attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
     return attributes;
+  } else if constexpr (std::is_same_v<T, CUDA_MEMCPY3D_BATCH_OP>) {
+    T copy{};
+    copy.src.type = copy.dst.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+    copy.src.op.ptr.ptr = reinterpret_cast<CUdeviceptr>(objects.managed);
+    copy.dst.op.ptr.ptr = copy.src.op.ptr.ptr + CallObjects::kBytes / 2;
+    copy.extent = {4, 1, 1};
+    copy.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    return copy;
   } else if constexpr (std::is_same_v<T, CUDA_MEM_ALLOC_NODE_PARAMS>) {
     T parameters{};
     parameters.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;

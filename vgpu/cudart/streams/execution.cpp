@@ -1,15 +1,18 @@
 #include "vgpu/cudart/streams/execution.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/api/calls/call_log.hpp"
+#include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/meanwhile.hpp"
 #include "vgpu/cudart/device/suppositions.hpp"
@@ -149,10 +152,31 @@ void Execution::submit_across(const std::set<unsigned>& devices, Work work, unsi
   for (Stream* const stream : streams) stream->waits.push_back(operation);
 }
 
+namespace {
+
+// Returns whether the code of the kernel is for devices with programmatic dependent launches
+// (sm_90).
+bool is_made_for_early_launches(const KernelWork& kernel) {
+  constexpr std::string_view kTarget = ".target sm_";
+  constexpr unsigned kFirst = 90;
+  if (kernel.linked == nullptr) return false;
+  const std::string_view ptx = kernel.linked->program.ptx;
+  const std::size_t at = ptx.find(kTarget);
+  if (at == std::string_view::npos) return false;
+  unsigned sm = 0;
+  std::from_chars(ptx.data() + at + kTarget.size(), ptx.data() + ptx.size(), sm);
+  return sm >= kFirst;
+}
+
+}  // namespace
+
+// All trials have the same device, whatever their code is for.
 void Execution::let_begin_early(Work& work, Operation& before) {
   auto* const kernel = std::get_if<KernelWork>(&work);
-  const bool may = kernel != nullptr && kernel->may_begin_early && before.is_kernel &&
-                   dependencies_.trial.capability().has_early_launches();
+  if (kernel == nullptr || !kernel->may_begin_early) return;
+  const Trial& trial = dependencies_.trial;
+  const bool may = before.is_kernel && (trial.capability().has_early_launches() ||
+                                        (trial.in_trial() && is_made_for_early_launches(*kernel)));
   if (!may || operations_.known_to_host().covers(before.stamp)) return;
   kernel->early_after = before.stamp;
   before.next_begins_early = true;

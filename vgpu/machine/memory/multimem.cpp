@@ -73,6 +73,11 @@ Number combined_floats(const Multimem& multimem, const Number& a, const Number& 
   return takes_b ? b : a;
 }
 
+InstrKind kind_of_part(const Multimem& multimem) {
+  if (multimem.op == MultimemOp::reduce) return InstrKind::atomic;
+  return multimem.op == MultimemOp::load ? InstrKind::load : InstrKind::store;
+}
+
 unsigned bits_of_element(Type type) {
   return narrow::is_narrow_float(type) ? narrow::stride_bits(type) : 8 * ptx::bytes_of(type);
 }
@@ -126,7 +131,8 @@ Step MultimemAccesses::execute(RunningFragment& run, const Instr& instr, std::ui
                       address));
     }
     if (address % bytes != 0) {
-      const Instr part = part_of_bulk(instr, InstrKind::load, ptx::Space::global, Type::b32, 1);
+      const Instr part =
+          part_of_bulk(instr, kind_of_part(multimem), ptx::Space::global, Type::b32, 1);
       targets_.fault(run, part, targets_.of(run, part, places.front()), places.front(), lane,
                      bytes);
     } else if (multimem.op == MultimemOp::load) {
@@ -156,7 +162,7 @@ void MultimemAccesses::access(RunningFragment& run, const Instr& instr, std::uin
     part[AtomicOperand::value] = rows;
     return accesses_.execute(run, part, 1u << lane);
   }
-  const InstrKind kind = multimem.op == MultimemOp::load ? InstrKind::load : InstrKind::store;
+  const InstrKind kind = kind_of_part(multimem);
   for (std::uint32_t first = 0; first < instr.modifiers.vector; first += kElementsOfPart) {
     const std::uint32_t count = std::min(instr.modifiers.vector - first, kElementsOfPart);
     Instr part = part_of_bulk(instr, kind, ptx::Space::global, instr.modifiers.type,

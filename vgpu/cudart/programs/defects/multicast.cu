@@ -1,6 +1,9 @@
 // A multicast object: memory of two devices under one address.  One device adds up what both have
 // and stores the sum in both, in three ways: words, four floats at once, and pairs of halves that
-// are added in single precision. arch: compute_90 nvcc: -lcuda exec: --devices 2
+// are added in single precision.
+// arch: compute_90
+// nvcc: -lcuda
+// exec: --devices 2
 //
 // A run without an argument is right.  With one it has that defect:
 // clang-format off
@@ -53,16 +56,16 @@ __global__ void add_up(Part* all) {
     unsigned sum;
     asm volatile("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];"
                  : "=r"(sum)
-                 : "l"(all->words + i)
-                 : "memory");  //~
+                 : "l"(all->words + i)  //~
+                 : "memory");
     asm volatile("multimem.st.relaxed.sys.global.u32 [%0], %1;" ::"l"(all->words + i), "r"(sum)
                  : "memory");
   }
   float4 four;
   asm volatile("multimem.ld_reduce.relaxed.sys.global.add.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
-               : "l"(all->floats + 4 * t)
-               : "memory");  //~ misaligned
+               : "l"(all->floats + 4 * t)  //~ misaligned
+               : "memory");
   asm volatile(
       "multimem.st.relaxed.sys.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(all->floats + 4 * t),
       "f"(four.x), "f"(four.y), "f"(four.z), "f"(four.w)
