@@ -1,5 +1,4 @@
-// Thread block clusters: shared memory of other blocks, and the barrier of the cluster; and kernels that
-// begin before the kernel before them has completed.
+// Thread block clusters: memory of other blocks, and their barrier; kernels that begin early.
 #include "vgpu/litmus/async_ptx.hpp"
 #include "vgpu/litmus/litmus.hpp"
 
