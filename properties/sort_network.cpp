@@ -76,7 +76,7 @@ std::vector<Exact> sorted_exactly(const Input& input, const ExactData& exact) {
 
 }  // namespace
 
-#define NETWORK_PAIR(name, Input, sort, of)                                               \
+#define NETWORK_KERNEL_PAIR(name, Input, sort, of)                                        \
   KERNEL_PAIR(name, Input, decltype(Input::in)) = {                                       \
       .family = "sort",                                                                   \
       .origin = of,                                                                       \
@@ -87,12 +87,12 @@ std::vector<Exact> sorted_exactly(const Input& input, const ExactData& exact) {
       .exact_reference = sorted_exactly<Input>,                                           \
       .required_classes = {"in.size: zero", "in.size: power of two +-1", "in: reversed"}, \
   }
-NETWORK_PAIR(bitonic_sort, IntNetworkSort, ::bitonic_sort,
-             "ours, after Batcher 1968: bitonic, by min and max");
-NETWORK_PAIR(bitonic_sort_float, FloatNetworkSort, ::bitonic_sort,
-             "ours, after Batcher 1968: bitonic, by min and max");
-NETWORK_PAIR(odd_even_merge_sort, WordNetworkSort, ::odd_even_merge_sort,
-             "ours, after Batcher 1968: odd-even merges, by selections");
-#undef NETWORK_PAIR
+NETWORK_KERNEL_PAIR(bitonic_sort, IntNetworkSort, ::bitonic_sort,
+                    "ours, after Batcher 1968: bitonic, by min and max");
+NETWORK_KERNEL_PAIR(bitonic_sort_float, FloatNetworkSort, ::bitonic_sort,
+                    "ours, after Batcher 1968: bitonic, by min and max");
+NETWORK_KERNEL_PAIR(odd_even_merge_sort, WordNetworkSort, ::odd_even_merge_sort,
+                    "ours, after Batcher 1968: odd-even merges, by selections");
+#undef NETWORK_KERNEL_PAIR
 
 }  // namespace warpcheck
