@@ -356,6 +356,36 @@ std::vector<Expression> covering(const KernelDescription& kernel) {
   return conditions;
 }
 
+bool is_number_of_trials(const AssumedKernel& kernel, const std::string& array) {
+  const KernelDescription& all = kernel.assumptions.kernel;
+  const auto one = std::ranges::find(all.arrays, array, &ArrayParameter::name);
+  const bool is_given =
+      std::ranges::find(kernel.lengths_given, array) != kernel.lengths_given.end();
+  return one != all.arrays.end() && !is_given &&
+         std::ranges::none_of(one->length.names(), [&](const std::string& name) {
+           return std::ranges::find(all.scalars, name, &ScalarParameter::name) != all.scalars.end();
+         });
+}
+
+void keep_to_trials(const AssumedKernel& kernel, KernelContract& contract) {
+  const std::vector<ScalarParameter>& scalars = kernel.assumptions.kernel.scalars;
+  vgpu::symbolic::for_each_scalar(contract, [&](ParameterContract& one) {
+    const auto scalar = std::ranges::find(scalars, one.name, &ScalarParameter::name);
+    if (scalar == scalars.end()) return;
+    one.range.high = std::min<std::int64_t>(one.range.high, scalar->range.high);
+  });
+}
+
+bool has_number_of_trials(const AssumedKernel& kernel) {
+  const KernelDescription& all = kernel.assumptions.kernel;
+  const bool is_open = std::ranges::any_of(all.scalars, [&](const ScalarParameter& one) {
+    return is_integer(one.element) && !kernel.is_range_given(one.name);
+  });
+  return is_open && std::ranges::any_of(all.arrays, [&](const ArrayParameter& one) {
+           return is_number_of_trials(kernel, one.name);
+         });
+}
+
 KernelDomain domain_beyond(const AssumedKernel& kernel, const ptx::Function& function,
                            const std::vector<std::string>& wide, std::int64_t most,
                            std::string& obstacle) {

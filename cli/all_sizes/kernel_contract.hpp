@@ -29,6 +29,14 @@ struct KernelDomain {
                                                    const ptx::Function& function,
                                                    std::string& obstacle);
 
+// Whether the length of an array, which trials needed, names no integer of the kernel: larger
+// integers may need more.
+[[nodiscard]] bool is_number_of_trials(const AssumedKernel& kernel, const std::string& array);
+// Whether one of the kernel's has, beside integers that may be larger.
+[[nodiscard]] bool has_number_of_trials(const AssumedKernel& kernel);
+// Integers are no larger than those of the trials.
+void keep_to_trials(const AssumedKernel& kernel, vgpu::symbolic::KernelContract& contract);
+
 // What nobody says of a grid: it has no more blocks than the largest integer needs.
 [[nodiscard]] std::vector<Expression> covering(const KernelDescription& kernel);
 

@@ -111,7 +111,8 @@ class KernelProver {
       return result;
     }
     if (failed_) result.kernels.push_back(*std::move(failed_));
-    SuspectRuns runs(kept_pair(widened(kernel_)), settings_);
+    const bool keeps = has_number_of_trials(kernel_);
+    SuspectRuns runs(kept_pair(keeps ? kernel_.assumptions.kernel : widened(kernel_)), settings_);
     for (const Suspect& suspect : suspects_) {
       if (result.failure) break;
       result.failure = runs.smallest_failing(suspect);
@@ -148,11 +149,32 @@ class KernelProver {
       if (!goes_on || (proved_ && domain.narrowness > proved_narrowness_)) continue;
       KernelOfAllSizes one = asked(domain, std::min(ProofLimits{}.units_of_kernel, left));
       left -= std::min(left, one.proof.units);
-      if (one.proof.answer == Answer::suspected) suspects_.push_back(one.proof.suspect);
+      if (one.proof.answer == Answer::suspected && !is_beyond_trials(one.proof)) {
+        suspects_.push_back(one.proof.suspect);
+      }
       goes_on = one.proof.answer == Answer::proved;
       (goes_on ? proved_ : failed_) = std::move(one);
       if (goes_on) proved_narrowness_ = domain.narrowness;
     }
+    if (proved_ || domains.empty() || !has_number_of_trials(kernel_)) return;
+    KernelDomain of_trials = domains.front();
+    keep_to_trials(kernel_, of_trials.contract);
+    KernelOfAllSizes one = asked(of_trials, std::min(ProofLimits{}.units_of_kernel, left));
+    if (one.proof.answer == Answer::suspected) suspects_.push_back(one.proof.suspect);
+    const bool is_proved = one.proof.answer == Answer::proved;
+    (is_proved ? proved_ : failed_) = std::move(one);
+    if (is_proved) proved_narrowness_ = of_trials.narrowness + 1;
+  }
+
+  // Whether a number is larger than those for which trials needed a fixed length of the array.
+  [[nodiscard]] bool is_beyond_trials(const KernelProof& proof) const {
+    if (!is_number_of_trials(kernel_, proof.array)) return false;
+    return std::ranges::any_of(
+        kernel_.assumptions.kernel.scalars, [&](const ScalarParameter& scalar) {
+          const auto value = proof.suspect.scalars.find(scalar.name);
+          return value != proof.suspect.scalars.end() && value->second > scalar.range.high &&
+                 !kernel_.is_range_given(scalar.name);
+        });
   }
 
   // Of numbers that somebody says are larger than the proof allows, a case that fails.  If they are

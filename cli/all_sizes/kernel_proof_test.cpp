@@ -171,21 +171,6 @@ __global__ void warps(int* a) {
     b[i] = a[i + 1];
 })",
      "const int* a, int* b, int n) {\n", "int* a, int* b, int n) {\n  b = a;\n", "data-race", 5},
-    {"rounds", R"(__global__ void rounds(int* a, int n, int m) {
-  __shared__ int s[256];
-  s[threadIdx.x] = a[blockIdx.x * 256 + threadIdx.x];
-  __syncthreads();
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < m; ++j) {
-      int v = s[(threadIdx.x + j) % 256];
-      __syncthreads();
-      s[threadIdx.x] = v + i;
-      __syncthreads();
-    }
-  }
-  a[blockIdx.x * 256 + threadIdx.x] = s[threadIdx.x];
-})",
-     "      __syncthreads();\n      s[", "      s[", "data-race", 7, "--block 256"},
     {"through_pointer", R"(//--blockDim=64 --gridDim=1
 typedef void (*Store)(int*, int);
 __device__ __noinline__ void own(int* a, int v) { a[threadIdx.x] = threadIdx.x; }

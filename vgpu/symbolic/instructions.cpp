@@ -189,13 +189,18 @@ Value Instructions::sum_of(Step& step, const Value& a, const Value& b, bool subt
   if (a.is_integer() && b.is_integer()) {
     return Value::integer(subtracts ? *a.term - *b.term : *a.term + *b.term);
   }
+  const auto same = [](const z3::expr& condition) { return condition; };
   if (a.is_address() && b.is_integer()) {
-    return Value::address(a.object, subtracts ? *a.term - *b.term : *a.term + *b.term);
+    return a.mapped(
+        [&](const z3::expr& offset) { return subtracts ? offset - *b.term : offset + *b.term; },
+        same);
   }
   if (b.is_address() && a.is_integer() && !subtracts) {
-    return Value::address(b.object, *a.term + *b.term);
+    return b.mapped([&](const z3::expr& offset) { return offset + *a.term; }, same);
   }
-  if (a.is_address() && b.is_address() && a.object == b.object && subtracts) {
+  const bool is_one_array =
+      a.is_address() && b.is_address() && a.object == b.object && !a.otherwise && !b.otherwise;
+  if (is_one_array && subtracts) {
     return Value::integer(*a.term - *b.term);
   }
   return unknown_value(step, step.instruction.modifiers.type);
@@ -375,7 +380,8 @@ z3::expr Instructions::compared(Step& step, const Value& a, const Value& b) {
   if (is_equality && ((a.is_address() && nothing(b)) || (b.is_address() && nothing(a)))) {
     return symbols_.context().bool_val(how == Compare::ne);
   }
-  const bool are_offsets = a.is_address() && b.is_address() && a.object == b.object;
+  const bool are_offsets =
+      a.is_address() && b.is_address() && a.object == b.object && !a.otherwise && !b.otherwise;
   if (!are_offsets && (!a.is_integer() || !b.is_integer())) return unknown(step, 1) == 1;
   const bool is_signed = are_offsets || ptx::is_signed(type);
   const Path& path = step.state.path;
@@ -454,6 +460,39 @@ Value Instructions::load_parameter(Step& step, const Operand& address) {
   return value;
 }
 
+// One for each array that the address may be of.
+void Instructions::add_accesses(Step& step, const Value& base, std::int64_t offset,
+                                const Value& stored, const std::optional<z3::expr>& before) {
+  const ptx::Instruction& text = step.instruction;
+  const ptx::Modifiers& modifiers = text.modifiers;
+  const bool is_load = text.opcode == Opcode::ld_ || text.opcode == Opcode::ldu_;
+  const std::uint32_t bytes = ptx::bytes_of(modifiers.type) * modifiers.vector;
+  Path path = step.state.path;
+  for (const Value* one = &base; one != nullptr;) {
+    const Value::Otherwise* const otherwise = one->otherwise.get();
+    Path own = path;
+    if (otherwise != nullptr) own.push_back(otherwise->condition);
+    Access access{
+        .instruction = step.number,
+        .space = launch_.objects()[one->object].space,
+        .object = one->object,
+        .offset = in_range(*one->term + symbols_.number(offset), 64, true, own).simplify(),
+        .bytes = bytes,
+        .alignment = bytes,
+        .writes = !is_load,
+        .is_atomic = !is_load && text.opcode != Opcode::st_,
+        .is_strong = modifiers.order != ptx::Order::weak,
+        .is_of_block = modifiers.scope == ptx::Scope::cta,
+        .path = std::move(own)};
+    if (stored.is_integer()) access.stored = stored.term;
+    if (access.is_atomic) access.step = step_of(step);
+    access.before = before;
+    step.events->accesses.push_back(std::move(access));
+    if (otherwise != nullptr) path.push_back(opposite(otherwise->condition));
+    one = otherwise == nullptr ? nullptr : &otherwise->value;
+  }
+}
+
 // What an atomic operation adds to its counter, if that is a positive number.
 std::optional<Integer> Instructions::step_of(Step& step) {
   const ptx::Instruction& text = step.instruction;
@@ -499,6 +538,7 @@ void Instructions::memory(Step& step) {
       }
     }
   }
+  const Value stored = is_store && modifiers.vector == 1 ? read(step, 1) : Value{};
   Value base;
   if (address.variable.scope != ptx::VariableRef::Scope::none) {
     base = launch_.variable(address.variable);
@@ -508,33 +548,13 @@ void Instructions::memory(Step& step) {
   if (!base.is_address()) {
     throw NotFollowed(text.location, "the address is not that of a known array");
   }
-  const std::uint32_t bytes = ptx::bytes_of(modifiers.type) * modifiers.vector;
-  const z3::expr offset =
-      in_range(*base.term + symbols_.number(address.offset), 64, true, step.state.path).simplify();
-  if (step.events != nullptr) {
-    Access access{.instruction = step.number,
-                  .space = launch_.objects()[base.object].space,
-                  .object = base.object,
-                  .offset = offset,
-                  .bytes = bytes,
-                  .alignment = bytes,
-                  .writes = !is_load,
-                  .is_atomic = !is_load && !is_store,
-                  .is_strong = modifiers.order != ptx::Order::weak,
-                  .is_of_block = modifiers.scope == ptx::Scope::cta,
-                  .path = step.state.path};
-    const Value stored = is_store ? read(step, 1) : Value{};
-    if (stored.is_integer() && modifiers.vector == 1) access.stored = stored.term;
-    if (access.is_atomic) access.step = step_of(step);
-    step.events->accesses.push_back(std::move(access));
-  }
+  std::optional<z3::expr> before;
   if ((is_load || has_result) && text.operands[0].kind != Operand::Kind::vector) {
     const Value result = unknown_value(step, modifiers.type);
-    if (step.events != nullptr && has_result && result.is_integer()) {
-      step.events->accesses.back().before = result.term;
-    }
+    if (has_result && result.is_integer()) before = result.term;
     write(step, text.operands[0], result);
   }
+  if (step.events != nullptr) add_accesses(step, base, address.offset, stored, before);
 }
 
 }  // namespace warpcheck::vgpu::symbolic

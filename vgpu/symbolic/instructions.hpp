@@ -59,6 +59,8 @@ class Instructions {
   Value load_parameter(Step& step, const ptx::Operand& address);
   void memory(Step& step);
   std::optional<Integer> step_of(Step& step);
+  void add_accesses(Step& step, const Value& base, std::int64_t offset, const Value& stored,
+                    const std::optional<z3::expr>& before);
   void warp_operation(Step& step);
 
   Value read(Step& step, std::size_t operand);

@@ -44,6 +44,7 @@ void Walk::find_changing(Summary& summary) {
   for (const std::uint32_t reg : loop.written) {
     const Value& initial = summary.initial.registers[reg];
     if (!graph_.is_needed(loop.header, reg) || initial.kind == Value::Kind::other) continue;
+    if (initial.otherwise) continue;
     const unsigned bits = bits_of(kernel_.registers[reg]);
     const Integer size = power_of_two(bits);
     const bool is_address = initial.is_address();
@@ -89,7 +90,8 @@ bool Walk::lose_mixed(Summary& summary, const ThreadState& after) const {
   bool loses = false;
   for (Changing& one : summary.changing) {
     const Value& value = after.registers[one.reg];
-    const bool is_mixed = value.kind != one.initial.kind || value.object != one.initial.object;
+    const bool is_mixed = value.kind != one.initial.kind || value.object != one.initial.object ||
+                          value.otherwise != nullptr;
     loses |= is_mixed && !std::exchange(one.is_lost, one.is_lost || is_mixed);
   }
   return loses;
@@ -427,9 +429,8 @@ void Walk::share_between_threads(Summary& summary, const ThreadState& after, Reg
   if (from.empty()) return;
   for (auto& [block, state] : body.exits) {
     for (z3::expr& condition : state.path) condition = condition.substitute(from, to);
-    for (Value& value : state.registers) {
-      if (value.term) value.term = value.term->substitute(from, to);
-    }
+    const auto at_the_end = [&](z3::expr term) { return term.substitute(from, to); };
+    for (Value& value : state.registers) value = value.mapped(at_the_end, at_the_end);
   }
 }
 

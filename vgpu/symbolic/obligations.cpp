@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace warpcheck::vgpu::symbolic {
@@ -83,6 +84,7 @@ void Obligations::check_accesses(const std::vector<Access>& accesses) {
     const z3::expr size = symbols_.number(bytes);
     require(access.path, access.offset >= 0 && access.offset + size <= object.bytes,
             "out-of-bounds", {access.instruction}, nullptr);
+    if (is_suspected() && failure_->array.empty()) failure_->array = object.name;
     if (access.alignment <= 1) continue;
     if (object.alignment % access.alignment != 0) {
       give_up(
@@ -164,7 +166,7 @@ void Obligations::add_counters(Path& path, const Other& other, Apart apart) {
   }
   z3::expr threads = symbols_.number(1);
   for (std::size_t i = 0; i < 3; ++i) threads = threads * launch_.block()[i] * launch_.grid()[i];
-  for (const Access& one : counting_) {
+  for (const Access& one : counted_) {
     if (one.space != ptx::Space::global && apart == Apart::blocks) continue;
     const z3::expr of_b = of_other(other, *one.before);
     if (!used.contains(static_cast<std::uint32_t>(symbols_.index_of(*one.before))) ||
@@ -196,7 +198,7 @@ void Obligations::check_race(const Access& a, const Access& b, const Other& othe
       symbols_.data_in(*b.stored) == nullptr) {
     path.push_back(*a.stored != of_other(other, *b.stored));
   }
-  if (!counting_.empty()) add_counters(path, other, apart);
+  if (!counted_.empty()) add_counters(path, other, apart);
   require(path, symbols_.context().bool_val(false), "data-race", {a.instruction, b.instruction},
           &other);
 }
@@ -205,6 +207,11 @@ void Obligations::check_races(const std::vector<Access>& accesses, Apart apart, 
   const Other other = other_thread(apart, false);
   const z3::expr differ = are_apart(other, apart, pairs);
   if (differ.is_false()) return;
+  counted_ = counting_;
+  std::ranges::copy_if(accesses, std::back_inserter(counted_), [&](const Access& one) {
+    return one.before &&
+           std::ranges::find(counting_, one.instruction, &Access::instruction) != counting_.end();
+  });
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     const Access& a = accesses[i];
     // The two threads may change places.

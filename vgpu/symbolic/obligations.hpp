@@ -82,7 +82,8 @@ class Obligations {
   std::size_t base_symbols_;                  // those of the launch and its threads
   std::map<std::uint32_t, bool> is_aligned_;  // by instruction
   const LockstepOrder* lockstep_ = nullptr;
-  std::vector<Access> counting_;  // operations of counters
+  std::vector<Access> counting_;  // operations of counters, in the walk of the whole kernel
+  std::vector<Access> counted_;   // those, and the same ones of what is looked at
   std::optional<KernelProof> failure_;
 };
 

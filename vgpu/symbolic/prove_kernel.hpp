@@ -118,6 +118,7 @@ struct KernelProof {
   // suspected: "data-race", "out-of-bounds", "misaligned-access", "barrier-divergence"; "trap": an
   // assertion
   std::string kind;
+  std::string array;  // suspected out-of-bounds: the name of what is left
   Suspect suspect;
   // suspected, undecided: the line because of which, in Module::files; line 0: none
   ptx::SourceLocation location;

@@ -4,10 +4,46 @@
 
 namespace warpcheck::vgpu::symbolic {
 
+namespace {
+
+constexpr std::size_t kAddressesMax = 4;
+
+std::size_t addresses_in(const Value& value) {
+  return 1 + (value.otherwise ? addresses_in(value.otherwise->value) : 0);
+}
+
+// condition ? a : b, of addresses in different arrays.
+Value chosen_address(const z3::expr& condition, const Value& a, const Value& b) {
+  if (condition.is_true()) return a;
+  if (condition.is_false()) return b;
+  if (addresses_in(a) + addresses_in(b) > kAddressesMax) return {};
+  Value result = Value::address(a.object, *a.term);
+  const z3::expr first = a.otherwise ? both(condition, a.otherwise->condition) : condition;
+  const Value rest = a.otherwise ? merged(condition, a.otherwise->value, b) : b;
+  if (!rest.is_address()) return {};
+  result.otherwise = std::make_shared<const Value::Otherwise>(Value::Otherwise{first, rest});
+  return result;
+}
+
+}  // namespace
+
+Value Value::mapped(const std::function<z3::expr(const z3::expr&)>& terms,
+                    const std::function<z3::expr(const z3::expr&)>& conditions) const {
+  Value result = *this;
+  if (term) result.term = terms(*term);
+  if (otherwise) {
+    result.otherwise = std::make_shared<const Otherwise>(
+        Otherwise{conditions(otherwise->condition), otherwise->value.mapped(terms, conditions)});
+  }
+  return result;
+}
+
 Value merged(const z3::expr& condition, const Value& a, const Value& b) {
-  const bool is_same_kind = a.kind == b.kind && (!a.is_address() || a.object == b.object);
-  if (!is_same_kind || a.kind == Value::Kind::other) return {};
-  return {a.kind, choose(condition, *a.term, *b.term), a.object};
+  if (a.kind != b.kind || a.kind == Value::Kind::other) return {};
+  const bool is_one_array =
+      !a.is_address() || (a.object == b.object && !a.otherwise && !b.otherwise);
+  if (!is_one_array) return chosen_address(condition, a, b);
+  return {a.kind, choose(condition, *a.term, *b.term), a.object, {}};
 }
 
 z3::expr conjunction(z3::context& context, const Path& path, std::size_t first) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,14 +32,24 @@ struct Value {
   Kind kind = Kind::other;
   std::optional<z3::expr> term{};
   std::uint32_t object = 0;
+  // Of an address: what it is otherwise, if the condition does not hold.
+  struct Otherwise;
+  std::shared_ptr<const Otherwise> otherwise{};
 
-  static Value integer(const z3::expr& term) { return {Kind::integer, term, 0}; }
-  static Value predicate(const z3::expr& term) { return {Kind::predicate, term, 0}; }
+  static Value integer(const z3::expr& term) { return {Kind::integer, term, 0, {}}; }
+  static Value predicate(const z3::expr& term) { return {Kind::predicate, term, 0, {}}; }
   static Value address(std::uint32_t object, const z3::expr& offset) {
-    return {Kind::address, offset, object};
+    return {Kind::address, offset, object, {}};
   }
   [[nodiscard]] bool is_integer() const { return kind == Kind::integer; }
   [[nodiscard]] bool is_address() const { return kind == Kind::address; }
+  // The value with each of its terms and conditions changed.
+  [[nodiscard]] Value mapped(const std::function<z3::expr(const z3::expr&)>& terms,
+                             const std::function<z3::expr(const z3::expr&)>& conditions) const;
+};
+struct Value::Otherwise {
+  z3::expr condition;
+  Value value;
 };
 
 // All of these hold.
