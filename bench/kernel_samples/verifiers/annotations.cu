@@ -1,19 +1,19 @@
 //== requires_extent
-// pass
+//pass
 //--blockDim=1024 --gridDim=1 --no-inline
 __global__ void requires_extent(int* a, int sz) {
   __requires(sz == blockDim.x);  // twin: __requires(sz == 512);
   for (int i = threadIdx.x; i < 8 * 1024; i += sz) a[i] = threadIdx.x;  //~ data-race
 }
 //== requires_constant_stride
-// pass
+//pass
 //--blockDim=1024 --gridDim=1
 __global__ void requires_constant_stride(int* a, int sz) {
   __requires(sz == 1024);                                   // twin: __requires(sz == 1000);
   for (int i = 0; i < 4; ++i) a[sz * i + threadIdx.x] = i;  //~ data-race
 }
 //== requires_macro
-// pass
+//pass
 //--blockDim=64 --gridDim=1 --no-inline
 #define N 64
 __global__ void requires_macro(int* a, int n) {
@@ -21,7 +21,7 @@ __global__ void requires_macro(int* a, int n) {
   a[threadIdx.x % n] = threadIdx.x;  //~ data-race
 }
 //== requires_power_of_two
-// pass
+//pass
 //--blockDim=128 --gridDim=1
 __global__ void requires_power_of_two(int* a, int n) {
   __requires(__is_pow2(n));
@@ -30,39 +30,34 @@ __global__ void requires_power_of_two(int* a, int n) {
   if (i < n) a[i] = n;  //~ data-race //twin: if (i < n) a[i & 31] = i;
 }
 //== requires_implication
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void requires_implication(int* a, int mode, int step) {
   __requires(__implies(mode != 0, step == 1));
   __requires(step >= 1);
   __requires(step <= 1000);
-  if (mode)
-    a[threadIdx.x * step] =
-        mode;  //~ data-race //twin: if (mode) a[threadIdx.x / 2 * step] = threadIdx.x;
+  if (mode) a[threadIdx.x * step] = mode;  //~ data-race //twin: if (mode) a[threadIdx.x / 2 * step] = threadIdx.x;
 }
 //== for_invariant
-// pass
+//pass
 //--blockDim=64 --gridDim=64 --no-inline
 __global__ void for_invariant(int* a) {
-  for (int i = 0; __invariant(i >= 0), __invariant(i <= 100), i < 100;
-       ++i) {  //~ trap //twin: for (int i = 0; __invariant(i >= 0), __invariant(i <= 99), i < 100;
-               //++i) {
+  for (int i = 0; __invariant(i >= 0), __invariant(i <= 100), i < 100; ++i) {  //~ trap //twin: for (int i = 0; __invariant(i >= 0), __invariant(i <= 99), i < 100; ++i) {
     a[blockIdx.x * blockDim.x + threadIdx.x] += i;
   }
 }
 //== while_invariant
-// pass
+//pass
 //--blockDim=64 --gridDim=2 --no-inline
 __global__ void while_invariant(int* a) {
   unsigned d = 1;
-  while (__invariant(__is_pow2(d)),
-         d < 64) {  //~ trap //twin: while (__invariant(d % 3 == 1), d < 64) {
+  while (__invariant(__is_pow2(d)), d < 64) {  //~ trap //twin: while (__invariant(d % 3 == 1), d < 64) {
     a[blockIdx.x * blockDim.x + threadIdx.x] ^= d;
     d <<= 1;
   }
 }
 //== do_invariant
-// pass
+//pass
 //--blockDim=32 --gridDim=1
 __global__ void do_invariant(int* a) {
   int i = 10;
@@ -73,7 +68,7 @@ __global__ void do_invariant(int* a) {
   } while (i > 0);
 }
 //== access_invariant
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 __global__ void access_invariant(float* a, const float* b) {
   unsigned id = blockIdx.x * blockDim.x + threadIdx.x;
@@ -85,7 +80,7 @@ __global__ void access_invariant(float* a, const float* b) {
     a[i] = b[i];  //~ data-race //twin: a[i / 2] = b[i];
 }
 //== no_read_no_write
-// pass
+//pass
 //--blockDim=64 --gridDim=1 --no-inline
 __global__ void no_read_no_write(int* a) {
   __shared__ int s[64];
@@ -97,7 +92,7 @@ __global__ void no_read_no_write(int* a) {
   a[threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
 }
 //== asserted_range
-// pass
+//pass
 //--blockDim=8 --gridDim=8
 __global__ void asserted_range(int* a) {
   int id = blockIdx.x * blockDim.x + threadIdx.x;
@@ -105,7 +100,7 @@ __global__ void asserted_range(int* a) {
   a[id] = id;
 }
 //== assertion_after_if
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void assertion_after_if(int* a, int n) {
   int x = 0;
@@ -117,7 +112,7 @@ __global__ void assertion_after_if(int* a, int n) {
   a[threadIdx.x] = x;
 }
 //== global_assertion
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void global_assertion(int* a) {
   a[threadIdx.x] = threadIdx.x;
@@ -125,7 +120,7 @@ __global__ void global_assertion(int* a) {
   __global_assert(threadIdx.x < 64);  //~ trap //twin: __global_assert(threadIdx.x < 32);
 }
 //== uniform_and_distinct
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void uniform_and_distinct(int* a, int n) {
   __assert(__uniform_int(n));
@@ -134,7 +129,7 @@ __global__ void uniform_and_distinct(int* a, int n) {
   a[threadIdx.x] = n;  //~ data-race //twin: a[threadIdx.x >> 1] = threadIdx.x;
 }
 //== ensures_of_function
-// pass
+//pass
 //--blockDim=64 --gridDim=1 --no-inline
 __device__ __noinline__ int clamp_to(int x, int top) {
   __requires(top >= 0);
@@ -142,11 +137,10 @@ __device__ __noinline__ int clamp_to(int x, int top) {
   return x < 0 ? 0 : x > top ? top : x;
 }
 __global__ void ensures_of_function(int* a, int x) {
-  a[threadIdx.x + clamp_to(x, 0)] =
-      x;  //~ data-race //twin: a[threadIdx.x / 4 + clamp_to(x, 0)] = threadIdx.x;
+  a[threadIdx.x + clamp_to(x, 0)] = x;  //~ data-race //twin: a[threadIdx.x / 4 + clamp_to(x, 0)] = threadIdx.x;
 }
 //== ensures_and_old
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __device__ __noinline__ void bump(int* p) {
   __ensures(*p == __old_int(*p) + 1);
@@ -156,40 +150,35 @@ __global__ void ensures_and_old(int* a) {
   bump(a + threadIdx.x);  // twin: bump(a + threadIdx.x / 2);
 }
 //== axiom
-// pass
+//pass
 //--blockDim=[8,8] --gridDim=1
 __axiom(blockDim.x == 8);
 __axiom(blockDim.y == 8);
 __global__ void axiom(int* a) {
-  a[threadIdx.y * 8 + threadIdx.x] =
-      1;  //~ data-race //twin: a[threadIdx.y * 7 + threadIdx.x] = threadIdx.y;
+  a[threadIdx.y * 8 + threadIdx.x] = 1;  //~ data-race //twin: a[threadIdx.y * 7 + threadIdx.x] = threadIdx.y;
 }
 //== assumed_value
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void assumed_value(int* a, int n) {
   __assume(n == 64);
-  if (threadIdx.x < n)
-    a[threadIdx.x * n] =
-        n;  //~ data-race //twin: if (threadIdx.x < n) a[threadIdx.x / n] = threadIdx.x;
+  if (threadIdx.x < n) a[threadIdx.x * n] = n;  //~ data-race //twin: if (threadIdx.x < n) a[threadIdx.x / n] = threadIdx.x;
 }
 //== at_most_one
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void at_most_one(int* a, int leader) {
   __requires(leader >= 0);
   __requires(leader < 64);
   __assert(__at_most_one(threadIdx.x == leader));
-  if (threadIdx.x == leader)
-    a[0] = threadIdx.x;  //~ data-race //twin: if (threadIdx.x <= 1) a[0] = threadIdx.x;
+  if (threadIdx.x == leader) a[0] = threadIdx.x;  //~ data-race //twin: if (threadIdx.x <= 1) a[0] = threadIdx.x;
 }
 //== barrier_invariant
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void barrier_invariant(int* a) {
   __shared__ int s[64];
   s[threadIdx.x] = threadIdx.x;
   __barrier_invariant(s[threadIdx.x] == threadIdx.x, threadIdx.x);
-  __syncthreads();                             // twin:
-  a[threadIdx.x] = s[(threadIdx.x + 1) % 64];  //~ data-race
+  __syncthreads();                             // twin: a[threadIdx.x] = s[(threadIdx.x + 1) % 64];  //~ data-race
 }

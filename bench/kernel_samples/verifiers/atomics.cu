@@ -1,52 +1,50 @@
 //== histogram
-// pass
+//pass
 //--blockDim=256 --gridDim=16
 __global__ void histogram(const unsigned char* data, unsigned* bins) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   atomicAdd(&bins[data[i]], 1);  //~ data-race //twin: bins[data[i]] += 1;
 }
 //== shared_histogram
-// pass
+//pass
 //--blockDim=256 --gridDim=8
 __global__ void shared_histogram(const unsigned char* data, unsigned* bins, int n) {
   __shared__ unsigned local[256];
   local[threadIdx.x] = 0;
   __syncthreads();
   for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += 256 * 8) atomicAdd(&local[data[i]], 1);
-  __syncthreads();                                    // twin:
-  atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);  //~ data-race
+  __syncthreads();                                    // twin: atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);  //~ data-race
 }
 //== add_thread_number
-// pass
+//pass
 //--blockDim=64 --gridDim=64 --no-inline
 __global__ void add_thread_number(int* sum) {
   atomicAdd(sum, threadIdx.x);  //~ data-race //twin: *sum += threadIdx.x;
 }
 //== returned_counter
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 // lengths: out = 1024
 __global__ void returned_counter(int* out, unsigned* next) {
   unsigned place = atomicInc(next, 0xffffffffu);
-  if (place < 1024)
-    out[place] = threadIdx.x;  //~ data-race //twin: if (place < 1024) out[place / 2] = threadIdx.x;
+  if (place < 1024) out[place] = threadIdx.x;  //~ data-race //twin: if (place < 1024) out[place / 2] = threadIdx.x;
 }
 //== returned_counter_of_positive
-// pass: consecutive numbers, which the proof does not know
+//pass: consecutive numbers, which the proof does not know
 //--blockDim=64 --gridDim=4
 __global__ void returned_counter_of_positive(const int* in, int* out, int* count) {
   int v = in[blockIdx.x * 64 + threadIdx.x];
   if (v > 0) out[atomicAdd(count, 1) & 255] = v;
 }
 //== exchange
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 __global__ void exchange(int* turn) {
   int v = atomicExch(turn, threadIdx.x);
   atomicMax(turn, v);  //~ data-race //twin: if (v >= 0) *turn = v;
 }
 //== swap_loop
-// pass
+//pass
 //--blockDim=64 --gridDim=2
 __global__ void swap_loop(unsigned* place, unsigned add) {
   unsigned seen = atomicAdd(place, 0), before;
@@ -56,14 +54,14 @@ __global__ void swap_loop(unsigned* place, unsigned add) {
   } while (seen != before);
 }
 //== read_beside_atomic
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1
 __global__ void read_beside_atomic(int* sum, int* out) {
   atomicAdd(sum, 1);        //~ data-race
   out[threadIdx.x] = *sum;  //~ data-race
 }
 //== last_block
-// pass
+//pass
 //--blockDim=64 --gridDim=8
 __device__ unsigned finished = 0;
 __global__ void last_block(int* sums, int* total) {
@@ -74,44 +72,37 @@ __global__ void last_block(int* sums, int* total) {
     is_last = atomicAdd(&finished, 1) == gridDim.x - 1;
   }
   __syncthreads();
-  if (is_last && threadIdx.x < 8)
-    atomicAdd(total,
-              atomicAdd(&sums[threadIdx.x],
-                        0));  //~ data-race //twin: if (is_last) *total += sums[threadIdx.x % 8];
+  if (is_last && threadIdx.x < 8) atomicAdd(total, atomicAdd(&sums[threadIdx.x], 0));  //~ data-race //twin: if (is_last) *total += sums[threadIdx.x % 8];
 }
 //== flag_of_block
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void flag_of_block(const int* in, int* found) {
   __shared__ int any;
   if (threadIdx.x == 0) any = 0;
   __syncthreads();
   if (in[threadIdx.x] < 0) atomicOr(&any, 1);
-  __syncthreads();                     // twin:
-  if (threadIdx.x == 0) *found = any;  //~ data-race
+  __syncthreads();                     // twin: if (threadIdx.x == 0) *found = any;  //~ data-race
 }
 //== atomic_through_pointer
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 __device__ void count(int* p) { atomicAdd(p + 1, 1); }
 __global__ void atomic_through_pointer(int* a) { count(&a[threadIdx.x % 4]); }
 //== minimum_of_all
-// pass
+//pass
 //--blockDim=128 --gridDim=4
 __global__ void minimum_of_all(const int* in, int* least, int n) {
   __shared__ int best;
   if (threadIdx.x == 0) best = 0x7fffffff;
-  __syncthreads();  // twin:
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-    atomicMin(&best, in[i]);  //~ data-race
+  __syncthreads();  // twin: for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicMin(&best, in[i]);  //~ data-race
   __syncthreads();
   if (threadIdx.x == 0) atomicMin(least, best);
 }
 //== device_variable
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 __device__ int total[4];
 __global__ void device_variable(const int* in) {
-  atomicAdd(&total[threadIdx.x % 4],
-            in[threadIdx.x]);  //~ data-race //twin: total[threadIdx.x % 4] += in[threadIdx.x];
+  atomicAdd(&total[threadIdx.x % 4], in[threadIdx.x]);  //~ data-race //twin: total[threadIdx.x % 4] += in[threadIdx.x];
 }

@@ -1,24 +1,22 @@
 //== conditional_on_parameter
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void conditional_on_parameter(int* a, int flag) {
   __shared__ int s[64];
   s[threadIdx.x] = a[threadIdx.x];
-  if (flag)
-    __syncthreads();  //~ barrier-divergence //twin: if (threadIdx.x < flag) __syncthreads();
+  if (flag) __syncthreads();  //~ barrier-divergence //twin: if (threadIdx.x < flag) __syncthreads();
   a[threadIdx.x] = s[threadIdx.x];
 }
 //== conditional_on_block
-// pass
+//pass
 //--blockDim=64 --gridDim=8
 __global__ void conditional_on_block(int* a) {
   int v = a[blockIdx.x * 64 + threadIdx.x];
-  if (blockIdx.x % 2)
-    __syncthreads();  //~ barrier-divergence //twin: if (threadIdx.x % 2) __syncthreads();
+  if (blockIdx.x % 2) __syncthreads();  //~ barrier-divergence //twin: if (threadIdx.x % 2) __syncthreads();
   a[blockIdx.x * 64 + threadIdx.x] = v + 1;
 }
 //== both_arms
-// xfail:BOOGIE_ERROR: here a note, because whole warps may meet so in PTX
+//xfail:BOOGIE_ERROR: here a note, because whole warps may meet so in PTX
 //--blockDim=64 --gridDim=1
 __global__ void both_arms(int* a) {
   if (threadIdx.x < 32) {
@@ -30,7 +28,7 @@ __global__ void both_arms(int* a) {
   }
 }
 //== loop_of_parameter
-// pass
+//pass
 //--blockDim=128 --gridDim=1
 __global__ void loop_of_parameter(int* a, int rounds) {
   __shared__ int s[128];
@@ -38,13 +36,12 @@ __global__ void loop_of_parameter(int* a, int rounds) {
   for (int r = 0; r < rounds; ++r) {
     __syncthreads();
     int v = s[(threadIdx.x + 1) % 128];  //~ data-race
-    __syncthreads();                     // twin:
-    s[threadIdx.x] = v;                  //~ data-race
+    __syncthreads();                     // twin: s[threadIdx.x] = v;                  //~ data-race
   }
   a[threadIdx.x] = s[threadIdx.x];
 }
 //== loop_of_thread
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1 --no-inline
 __global__ void loop_of_thread(int* a) {
   for (int i = 0; i < threadIdx.x; ++i) {
@@ -54,7 +51,7 @@ __global__ void loop_of_thread(int* a) {
   a[threadIdx.x] *= 2;
 }
 //== loop_of_data
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1
 __global__ void loop_of_data(int* a) {
   int n = a[threadIdx.x] & 3;
@@ -65,27 +62,25 @@ __global__ void loop_of_data(int* a) {
   a[threadIdx.x] = n;
 }
 //== return_before
-// pass: a barrier waits for no thread that has ended, and what it did comes before
+//pass: a barrier waits for no thread that has ended, and what it did comes before
 //--blockDim=64 --gridDim=1
 __global__ void return_before(int* a, int n) {
   __shared__ int s[64];
   s[threadIdx.x] = threadIdx.x;  //~ data-race
   if (threadIdx.x == 63) return;
-  __syncthreads();                      // twin:
-  a[threadIdx.x] = s[threadIdx.x + 1];  //~ data-race
+  __syncthreads();                      // twin: a[threadIdx.x] = s[threadIdx.x + 1];  //~ data-race
 }
 //== return_of_block
-// pass
+//pass
 //--blockDim=64 --gridDim=8
 __global__ void return_of_block(int* a, int blocks) {
   __shared__ int s[64];
   if (blockIdx.x >= blocks) return;
   s[threadIdx.x] = a[blockIdx.x * 64 + threadIdx.x];
-  __syncthreads();                                         // twin:
-  a[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
+  __syncthreads();                                         // twin: a[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
 }
 //== break_before
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void break_before(int* a, int limit) {
   __shared__ int s[64];
@@ -99,7 +94,7 @@ __global__ void break_before(int* a, int limit) {
   a[threadIdx.x] += limit;
 }
 //== continue_before
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void continue_before(int* a) {
   __shared__ int s[64];
@@ -112,30 +107,28 @@ __global__ void continue_before(int* a) {
   }
 }
 //== two_barriers_needed
-// pass
+//pass
 //--blockDim=64 --gridDim=16 --no-inline
 __global__ void two_barriers_needed(float* a) {
   __shared__ float s[64];
   unsigned id = blockIdx.x * 64 + threadIdx.x;
   s[threadIdx.x] = a[id];
-  __syncthreads();                                          // twin:
-  float left = s[threadIdx.x == 0 ? 63 : threadIdx.x - 1];  //~ data-race
+  __syncthreads();                                          // twin: float left = s[threadIdx.x == 0 ? 63 : threadIdx.x - 1];  //~ data-race
   __syncthreads();
   s[threadIdx.x] = left * 2;
   a[id] = s[threadIdx.x];
 }
 //== global_memory_barrier
-// pass
+//pass
 //--blockDim=128 --gridDim=1
 __global__ void global_memory_barrier(int* a) {
   a[threadIdx.x] = threadIdx.x;
-  __syncthreads();                            // twin:
-  int v = a[(threadIdx.x + 1) % blockDim.x];  //~ data-race
+  __syncthreads();                            // twin: int v = a[(threadIdx.x + 1) % blockDim.x];  //~ data-race
   __syncthreads();
   a[threadIdx.x] = v;
 }
 //== only_one_block
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void only_one_block(int* a) {
   if (threadIdx.x == 0) a[0] = 1;  //~ data-race
@@ -143,7 +136,7 @@ __global__ void only_one_block(int* a) {
   if (threadIdx.x == 1) a[0] = 2;
 }
 //== between_blocks
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=128 --gridDim=128
 __global__ void between_blocks(int* a) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -152,7 +145,7 @@ __global__ void between_blocks(int* a) {
   a[i] = v;  //~ data-race
 }
 //== fence_is_no_barrier
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1
 __global__ void fence_is_no_barrier(int* a) {
   __shared__ int s[64];
@@ -161,7 +154,7 @@ __global__ void fence_is_no_barrier(int* a) {
   a[threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
 }
 //== nested_loops
-// pass
+//pass
 //--blockDim=32 --gridDim=1
 __global__ void nested_loops(int* a, int n, int m) {
   __shared__ int s[32];
@@ -178,7 +171,7 @@ __global__ void nested_loops(int* a, int n, int m) {
   a[threadIdx.x] = s[threadIdx.x];
 }
 //== barrier_in_function
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __device__ __noinline__ void wait_all() {
   __syncthreads();
@@ -190,7 +183,7 @@ __global__ void barrier_in_function(int* a) {
   a[threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
 }
 //== barrier_in_switch
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void barrier_in_switch(int* a, int mode) {
   __shared__ int s[64];
@@ -210,19 +203,17 @@ __global__ void barrier_in_switch(int* a, int mode) {
   a[threadIdx.x] += s[63 - threadIdx.x];  //~ data-race
 }
 //== counted_barrier
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void counted_barrier(int* a) {
   __shared__ int s[64];
   int mine = threadIdx.x % 2;
   s[threadIdx.x] = mine;
   int odd = __syncthreads_count(mine);
-  a[threadIdx.x] =
-      s[63 - threadIdx.x] +
-      odd;  //~ data-race //twin: a[threadIdx.x] = s[63 - threadIdx.x] + odd; s[threadIdx.x] = 0;
+  a[threadIdx.x] = s[63 - threadIdx.x] + odd;  //~ data-race //twin: a[threadIdx.x] = s[63 - threadIdx.x] + odd; s[threadIdx.x] = 0;
 }
 //== any_thread
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void any_thread(int* a) {
   __shared__ int s[64];

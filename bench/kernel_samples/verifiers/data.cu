@@ -1,5 +1,5 @@
 //== fields
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 struct Particle {
   float x, y, z, mass;
@@ -12,7 +12,7 @@ __global__ void fields(Particle* p, int n) {
   }
 }
 //== different_fields
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 struct Cell {
   int value, next;
@@ -23,7 +23,7 @@ __global__ void different_fields(Cell* c) {
           .next;  //~ data-race //twin: c[threadIdx.x].value = c[(threadIdx.x + 1) % 64].value;
 }
 //== nested_struct
-// pass
+//pass
 //--blockDim=32 --gridDim=1
 struct Inner {
   short a[3];
@@ -38,7 +38,7 @@ __global__ void nested_struct(Outer* o, int k) {
   o[threadIdx.x].in[1].a[k] = 5;  //~ data-race //twin: o[threadIdx.x / 2].in[1].a[k] = threadIdx.x;
 }
 //== struct_by_value
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 struct Job {
   int* to;
@@ -47,12 +47,10 @@ struct Job {
 };
 __global__ void struct_by_value(Job job) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < job.n)
-    job.to[i] = job.from[i] +
-                job.shift;  //~ data-race //twin: if (i < job.n) job.to[i / 2] = job.from[i] + i;
+  if (i < job.n) job.to[i] = job.from[i] + job.shift;  //~ data-race //twin: if (i < job.n) job.to[i / 2] = job.from[i] + i;
 }
 //== float4_copy
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 __global__ void float4_copy(float4* to, const float4* from) {
   int i = blockIdx.x * 64 + threadIdx.x;
@@ -61,96 +59,87 @@ __global__ void float4_copy(float4* to, const float4* from) {
   to[i] = v;  //~ data-race //twin: to[i / 2] = v;
 }
 //== float4_part
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void float4_part(float4* a, float f) {
   a[threadIdx.x].y = f;  //~ data-race //twin: a[threadIdx.x].y = a[threadIdx.x ^ 1].y;
 }
 //== double2_access
-// pass
+//pass
 //--blockDim=32 --gridDim=1
 __global__ void double2_access(double2* a) {
-  a[threadIdx.x] = make_double2(
-      threadIdx.x, 0);  //~ data-race //twin: a[threadIdx.x / 3] = make_double2(threadIdx.x, 0);
+  a[threadIdx.x] = make_double2( threadIdx.x, 0);  //~ data-race //twin: a[threadIdx.x / 3] = make_double2(threadIdx.x, 0);
 }
 //== half_sums
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 #include <cuda_fp16.h>
 __global__ void half_sums(__half* a, const __half* b) {
-  a[threadIdx.x] = __hadd(
-      a[threadIdx.x], b[threadIdx.x]);  //~ data-race //twin: a[threadIdx.x & 15] = b[threadIdx.x];
+  a[threadIdx.x] = __hadd( a[threadIdx.x], b[threadIdx.x]);  //~ data-race //twin: a[threadIdx.x & 15] = b[threadIdx.x];
 }
 //== constant_table
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __constant__ int order[4] = {3, 2, 1, 0};
 __global__ void constant_table(int* a) {
-  a[4 * (threadIdx.x / 4) + order[threadIdx.x % 4]] =
-      threadIdx.x;  //~ data-race //twin: a[4 * (threadIdx.x / 8) + order[threadIdx.x % 4]] =
-                    // threadIdx.x;
+  a[4 * (threadIdx.x / 4) + order[threadIdx.x % 4]] = threadIdx.x;  //~ data-race //twin: a[4 * (threadIdx.x / 8) + order[threadIdx.x % 4]] = threadIdx.x;
 }
 //== constant_values
-// pass
+//pass
 //--blockDim=64 --gridDim=2
 __constant__ float scale[8];
 __global__ void constant_values(float* a) {
-  a[blockIdx.x * 64 + threadIdx.x] *=
-      scale[threadIdx.x % 8];  //~ data-race //twin: a[threadIdx.x] *= scale[threadIdx.x % 8];
+  a[blockIdx.x * 64 + threadIdx.x] *= scale[threadIdx.x % 8];  //~ data-race //twin: a[threadIdx.x] *= scale[threadIdx.x % 8];
 }
 //== global_array
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __device__ int table[128];
 __global__ void global_array(int n) {
-  table[threadIdx.x + 64] =
-      table[threadIdx.x] +
-      n;  //~ data-race //twin: table[threadIdx.x + 32] = table[threadIdx.x] + n;
+  table[threadIdx.x + 64] = table[threadIdx.x] + n;  //~ data-race //twin: table[threadIdx.x + 32] = table[threadIdx.x] + n;
 }
 //== volatile_flags
-// pass: volatile accesses are strong and do not race in PTX
+//pass: volatile accesses are strong and do not race in PTX
 //--blockDim=64 --gridDim=1
 __global__ void volatile_flags(volatile int* flag, int* out) {
   if (threadIdx.x == 0) *flag = 1;  //~ data-race
   out[threadIdx.x] = *flag;         //~ data-race //twin: out[threadIdx.x] = *(int*)flag;
 }
 //== bits
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void bits(int* a) {
   a[threadIdx.x ^ 21] = threadIdx.x;  //~ data-race //twin: a[threadIdx.x & 21] = threadIdx.x;
 }
 //== swapped_bits
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void swapped_bits(int* a) {
   unsigned t = threadIdx.x;
   a[(t & 7) << 3 | t >> 3] = t;  //~ data-race //twin: a[(t & 7) << 2 | t >> 3] = t;
 }
 //== complement
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void complement(int* a) {
   a[~threadIdx.x & 63] = threadIdx.x;  //~ data-race //twin: a[~threadIdx.x & 62] = threadIdx.x;
 }
 //== reversed_bits
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void reversed_bits(int* a) {
-  a[__brev(threadIdx.x) >> 26] =
-      threadIdx.x;  //~ data-race //twin: a[__brev(threadIdx.x) >> 27] = threadIdx.x;
+  a[__brev(threadIdx.x) >> 26] = threadIdx.x;  //~ data-race //twin: a[__brev(threadIdx.x) >> 27] = threadIdx.x;
 }
 //== remainder_of_sum
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void remainder_of_sum(int* a, int shift) {
   __requires(shift >= 0);
   __requires(shift < 1000);
-  a[(threadIdx.x + shift) % 64] =
-      threadIdx.x;  //~ data-race //twin: a[(threadIdx.x + shift) % 63] = threadIdx.x;
+  a[(threadIdx.x + shift) % 64] = threadIdx.x;  //~ data-race //twin: a[(threadIdx.x + shift) % 63] = threadIdx.x;
 }
 //== switch_of_thread
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void switch_of_thread(int* a) {
   int i = threadIdx.x / 4 * 4;
@@ -163,7 +152,7 @@ __global__ void switch_of_thread(int* a) {
   a[i] = threadIdx.x;  //~ data-race
 }
 //== long_switch
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void long_switch(int* a, int mode) {
   switch (mode) {
@@ -173,73 +162,65 @@ __global__ void long_switch(int* a, int mode) {
     case 3: a[63 - threadIdx.x] = 1; break;
     case 4: a[threadIdx.x ^ 1] = 2; break;
     case 5: a[threadIdx.x] = a[threadIdx.x] / 3; break;
-    case 6:
-      a[threadIdx.x] = -a[threadIdx.x];
-      break;  //~ data-race //twin: case 6: a[threadIdx.x / 2] = threadIdx.x; break;
+    case 6: a[threadIdx.x] = -a[threadIdx.x]; break;  //~ data-race //twin: case 6: a[threadIdx.x / 2] = threadIdx.x; break;
     default: a[threadIdx.x] = 9;
   }
 }
 //== ternaries
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void ternaries(int* a) {
-  a[threadIdx.x < 32 ? threadIdx.x + 32 : threadIdx.x - 32] =
-      1;  //~ data-race //twin: a[threadIdx.x < 32 ? threadIdx.x + 31 : threadIdx.x - 32] =
-          // threadIdx.x;
+  a[threadIdx.x < 32 ? threadIdx.x + 32 : threadIdx.x - 32] = 1;  //~ data-race //twin: a[threadIdx.x < 32 ? threadIdx.x + 31 : threadIdx.x - 32] = threadIdx.x;
 }
 //== casts
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void casts(float* a, const int* b) {
   unsigned char c = threadIdx.x;
   a[c] = (float)b[(short)threadIdx.x];  //~ data-race //twin: a[(unsigned char)(c << 3)] = c;
 }
 //== float_comparison
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void float_comparison(float* a, float x) {
   float v = a[threadIdx.x];
   if (v < x || v != v) a[threadIdx.x] = x;  //~ data-race //twin: if (v < x || v != v) a[0] = v;
 }
 //== float_index
-// undecided
+//undecided
 //--blockDim=64 --gridDim=1
 __global__ void float_index(int* a) {
-  a[(int)(threadIdx.x * 1.0f)] =
-      threadIdx.x;  //~ data-race //twin: a[(int)(threadIdx.x * 0.5f)] = threadIdx.x;
+  a[(int)(threadIdx.x * 1.0f)] = threadIdx.x;  //~ data-race //twin: a[(int)(threadIdx.x * 0.5f)] = threadIdx.x;
 }
 //== data_decides
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1
 __global__ void data_decides(const unsigned char* where, int* a) {
   a[where[threadIdx.x]] = threadIdx.x;  //~ data-race
 }
 //== long_index
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 __global__ void long_index(char* a, size_t pitch) {
   __requires(pitch >= 64);
   __requires(pitch <= 4096);
-  a[blockIdx.x * pitch + threadIdx.x] =
-      1;  //~ data-race //twin: a[blockIdx.x * (pitch - 1) + threadIdx.x] = blockIdx.x;
+  a[blockIdx.x * pitch + threadIdx.x] = 1;  //~ data-race //twin: a[blockIdx.x * (pitch - 1) + threadIdx.x] = blockIdx.x;
 }
 //== same_value
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 __global__ void same_value(int* done, const int* in) {
-  if (in[blockIdx.x * 64 + threadIdx.x] > 3)
-    *done =
-        1;  //~ data-race //twin: if (in[blockIdx.x * 64 + threadIdx.x] > 3) *done = threadIdx.x;
+  if (in[blockIdx.x * 64 + threadIdx.x] > 3) *done = 1;  //~ data-race //twin: if (in[blockIdx.x * 64 + threadIdx.x] > 3) *done = threadIdx.x;
 }
 //== same_value_read
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1
 __global__ void same_value_read(int* a, int* b) {
   *a = 7;               //~ data-race
   b[threadIdx.x] = *a;  //~ data-race
 }
 //== random_numbers
-// pass
+//pass
 //--blockDim=64 --gridDim=2
 #include <curand_kernel.h>
 __global__ void random_numbers(curandStateXORWOW_t* states, float* out) {

@@ -1,30 +1,27 @@
 //== shared_in_function
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __device__ int rotated(int v) {
   __shared__ int s[64];
   s[threadIdx.x] = v;
-  __syncthreads();                   // twin:
-  return s[(threadIdx.x + 1) % 64];  //~ data-race
+  __syncthreads();                   // twin: return s[(threadIdx.x + 1) % 64];  //~ data-race
 }
 __global__ void shared_in_function(int* a) { a[threadIdx.x] = rotated(a[threadIdx.x]); }
 //== shared_in_called_function
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __device__ __noinline__ int rotated(int v) {
   __shared__ int s[64];
   s[threadIdx.x] = v;
-  __syncthreads();                   // twin:
-  return s[(threadIdx.x + 1) % 64];  //~ data-race
+  __syncthreads();                   // twin: return s[(threadIdx.x + 1) % 64];  //~ data-race
 }
 __global__ void shared_in_called_function(int* a) { a[threadIdx.x] = rotated(a[threadIdx.x]); }
 //== called_twice
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __device__ __noinline__ int rotated(int v) {
   __shared__ int s[64];
-  __syncthreads();     // twin:
-  s[threadIdx.x] = v;  //~ data-race
+  __syncthreads();     // twin: s[threadIdx.x] = v;  //~ data-race
   __syncthreads();
   return s[(threadIdx.x + 1) % 64];  //~ data-race
 }
@@ -33,7 +30,7 @@ __global__ void called_twice(int* a) {
   a[threadIdx.x] = rotated(v + 1);
 }
 //== by_reference
-// pass
+//pass
 //--blockDim=64 --gridDim=2
 __device__ __noinline__ void advance(int& index, int by) { index += by; }
 __global__ void by_reference(int* a) {
@@ -42,28 +39,26 @@ __global__ void by_reference(int* a) {
   a[i] = threadIdx.x;       //~ data-race
 }
 //== template_width
-// pass
+//pass
 //--blockDim=64 --gridDim=2
 template <int Width>
 __device__ int place(int row, int column) {
   return row * Width + column;
 }
 __global__ void template_width(int* a) {
-  a[place<64>(blockIdx.x, threadIdx.x)] =
-      1;  //~ data-race //twin: a[place<32>(blockIdx.x, threadIdx.x)] = threadIdx.x;
+  a[place<64>(blockIdx.x, threadIdx.x)] = 1;  //~ data-race //twin: a[place<32>(blockIdx.x, threadIdx.x)] = threadIdx.x;
 }
 //== instantiated --instantiate 'instantiated<int, 128>'
-// pass
+//pass
 //--blockDim=128 --gridDim=1
 template <class T, int N>
 __global__ void instantiated(T* a) {
   __shared__ T s[N];
   s[threadIdx.x] = a[threadIdx.x];
-  __syncthreads();                          // twin:
-  a[threadIdx.x] = s[N - 1 - threadIdx.x];  //~ data-race
+  __syncthreads();                          // twin: a[threadIdx.x] = s[N - 1 - threadIdx.x];  //~ data-race
 }
 //== pointer_to_function
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 typedef int (*Operation)(int);
 __device__ int twice(int v) { return 2 * v; }
@@ -73,7 +68,7 @@ __global__ void pointer_to_function(int* a, int which) {
   a[threadIdx.x] = f(a[threadIdx.x]);  //~ data-race //twin: a[threadIdx.x / 2] = f(a[threadIdx.x]);
 }
 //== table_of_functions
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 typedef int (*Operation)(int, int);
 __device__ int sum(int a, int b) { return a + b; }
@@ -83,25 +78,20 @@ __constant__ Operation operations[3] = {sum, least, most};
 __global__ void table_of_functions(int* a, int which) {
   __requires(which >= 0);
   __requires(which < 3);
-  a[threadIdx.x] = operations[which](
-      a[threadIdx.x],
-      3);  //~ data-race //twin: a[threadIdx.x / 2] = operations[which](a[threadIdx.x], 3);
+  a[threadIdx.x] = operations[which]( a[threadIdx.x], 3);  //~ data-race //twin: a[threadIdx.x / 2] = operations[which](a[threadIdx.x], 3);
 }
 //== writing_function_pointer
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 typedef void (*Store)(int*, int);
-__device__ __noinline__ void store_own(int* a, int v) {
-  a[threadIdx.x] = v;
-}  //~ data-race //twin: __device__ __noinline__ void store_own(int* a, int v) { a[threadIdx.x / 2]
-   //= v + threadIdx.x; }
+__device__ __noinline__ void store_own(int* a, int v) { a[threadIdx.x] = v; }  //~ data-race //twin: __device__ __noinline__ void store_own(int* a, int v) { a[threadIdx.x / 2] = v + threadIdx.x; }
 __device__ __noinline__ void store_after(int* a, int v) { a[threadIdx.x + 64] = v; }
 __global__ void writing_function_pointer(int* a, int v) {
   Store f = v > 5 ? store_own : store_after;
   f(a, v);
 }
 //== passed_function
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __device__ int index_of(int t) {
   return t;
@@ -109,22 +99,19 @@ __device__ int index_of(int t) {
 __device__ void apply(int* a, int (*f)(int)) { a[f(threadIdx.x)] = threadIdx.x; }  //~ data-race
 __global__ void passed_function(int* a) { apply(a, index_of); }
 //== recursive
-// pass
+//pass
 //--blockDim=32 --gridDim=1
 __device__ int factorial(int n) { return n <= 1 ? 1 : n * factorial(n - 1); }
-__global__ void recursive(int* a) {
-  a[threadIdx.x] = factorial(threadIdx.x % 8);
-}  //~ data-race //twin: __global__ void recursive(int* a) { a[threadIdx.x / 2] =
-   // factorial(threadIdx.x % 8); }
+__global__ void recursive(int* a) { a[threadIdx.x] = factorial(threadIdx.x % 8); }  //~ data-race //twin: __global__ void recursive(int* a) { a[threadIdx.x / 2] = factorial(threadIdx.x % 8); }
 //== lambda
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void lambda(int* a) {
   auto at = [](int t) { return 63 - t; };  // twin: auto at = [](int t) { return t | 1; };
   a[at(threadIdx.x)] = threadIdx.x;        //~ data-race
 }
 //== methods
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 struct View {
   int* base;
@@ -136,7 +123,7 @@ __global__ void methods(int* a, int offset) {
   view[threadIdx.x] = 1;  //~ data-race //twin: view[threadIdx.x / 2] = threadIdx.x;
 }
 //== virtual_method
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 struct Shape {
   __device__ virtual int area() const { return 1; }
@@ -148,11 +135,10 @@ struct Square : Shape {
 __global__ void virtual_method(int* a) {
   Square square;
   Shape* shape = &square;
-  a[threadIdx.x] =
-      shape->area();  //~ data-race //twin: a[threadIdx.x / 2] = shape->area() + threadIdx.x;
+  a[threadIdx.x] = shape->area();  //~ data-race //twin: a[threadIdx.x / 2] = shape->area() + threadIdx.x;
 }
 //== inherited_arrays
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1
 struct Base {
   int* data;

@@ -1,5 +1,5 @@
 //== halving_strides
-// pass
+//pass
 //--blockDim=256 --gridDim=4
 __global__ void halving_strides(int* in, int* out) {
   __shared__ int s[256];
@@ -12,23 +12,20 @@ __global__ void halving_strides(int* in, int* out) {
   if (threadIdx.x == 0) out[blockIdx.x] = s[0];
 }
 //== interleaved_strides
-// pass
+//pass
 //--blockDim=128 --gridDim=1
 __global__ void interleaved_strides(int* a) {
   __shared__ int s[128];
   s[threadIdx.x] = a[threadIdx.x];
   __syncthreads();
   for (unsigned d = 1; d < blockDim.x; d *= 2) {
-    if (threadIdx.x % (2 * d) == 0)
-      s[threadIdx.x] +=
-          s[threadIdx.x + d];  //~ data-race //twin: if (threadIdx.x % d == 0 && threadIdx.x + d <
-                               // 128) s[threadIdx.x] += s[threadIdx.x + d];
+    if (threadIdx.x % (2 * d) == 0) s[threadIdx.x] += s[threadIdx.x + d];  //~ data-race //twin: if (threadIdx.x % d == 0 && threadIdx.x + d < 128) s[threadIdx.x] += s[threadIdx.x + d];
     __syncthreads();
   }
   if (threadIdx.x == 0) a[0] = s[0];
 }
 //== interleaved_indices
-// pass
+//pass
 //--blockDim=128 --gridDim=1
 __global__ void interleaved_indices(int* a) {
   __shared__ int s[128];
@@ -42,30 +39,27 @@ __global__ void interleaved_indices(int* a) {
   if (threadIdx.x == 0) a[0] = s[0];
 }
 //== grid_stride
-// pass
+//pass
 //--blockDim=64 --gridDim=16
 __global__ void grid_stride(float* a, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
     a[i] *= 2;  //~ data-race //twin: a[i / 2] *= 2;
 }
 //== chunk_of_thread
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void chunk_of_thread(int* a) {
-  for (int i = 0; i < 8; ++i)
-    a[threadIdx.x * 8 + i] =
-        i;  //~ data-race //twin: for (int i = 0; i <= 8; ++i) a[threadIdx.x * 8 + i] = i;
+  for (int i = 0; i < 8; ++i) a[threadIdx.x * 8 + i] = i;  //~ data-race //twin: for (int i = 0; i <= 8; ++i) a[threadIdx.x * 8 + i] = i;
 }
 //== strided_chunk
-// pass
+//pass
 //--blockDim=64 --gridDim=8
 __global__ void strided_chunk(int* a) {
   int id = blockIdx.x * 64 + threadIdx.x;
-  for (int i = 0; i < 4; ++i)
-    a[i * 512 + id] = i;  //~ data-race //twin: for (int i = 0; i < 4; ++i) a[i * 511 + id] = i;
+  for (int i = 0; i < 4; ++i) a[i * 512 + id] = i;  //~ data-race //twin: for (int i = 0; i < 4; ++i) a[i * 511 + id] = i;
 }
 //== hillis_steele
-// pass
+//pass
 //--blockDim=128 --gridDim=1
 __global__ void hillis_steele(int* a) {
   __shared__ int s[2][128];
@@ -74,15 +68,14 @@ __global__ void hillis_steele(int* a) {
   __syncthreads();
   for (int d = 1; d < 128; d <<= 1) {
     int to = 1 - from;
-    s[to][threadIdx.x] =
-        s[from][threadIdx.x] + (threadIdx.x >= d ? s[from][threadIdx.x - d] : 0);  //~ data-race
+    s[to][threadIdx.x] = s[from][threadIdx.x] + (threadIdx.x >= d ? s[from][threadIdx.x - d] : 0);  //~ data-race
     __syncthreads();                                                               // twin:
     from = to;
   }
   a[threadIdx.x] = s[from][threadIdx.x];
 }
 //== kogge_stone
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 __global__ void kogge_stone(int* a) {
   __shared__ int s[64];
@@ -92,14 +85,13 @@ __global__ void kogge_stone(int* a) {
   for (int d = 1; d < 64; d += d) {
     int v = 0;
     if (t >= d) v = s[t - d];  //~ data-race
-    __syncthreads();           // twin:
-    if (t >= d) s[t] += v;     //~ data-race
+    __syncthreads();           // twin: if (t >= d) s[t] += v;     //~ data-race
     __syncthreads();
   }
   a[blockIdx.x * 64 + t] = s[t];
 }
 //== blelloch
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void blelloch(int* a) {
   __shared__ int s[128];
@@ -127,7 +119,7 @@ __global__ void blelloch(int* a) {
   a[2 * t + 1] = s[2 * t + 1];
 }
 //== brent_kung
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void brent_kung(int* a) {
   __shared__ int s[128];
@@ -149,7 +141,7 @@ __global__ void brent_kung(int* a) {
   a[t + 64] = s[t + 64];
 }
 //== bitonic
-// pass
+//pass
 //--blockDim=256 --gridDim=1
 __global__ void bitonic(unsigned* values) {
   __shared__ unsigned s[256];
@@ -172,7 +164,7 @@ __global__ void bitonic(unsigned* values) {
   values[t] = s[t];
 }
 //== odd_even_sort
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void odd_even_sort(int* a) {
   __shared__ int s[128];
@@ -192,15 +184,13 @@ __global__ void odd_even_sort(int* a) {
   a[threadIdx.x + 64] = s[threadIdx.x + 64];
 }
 //== decreasing
-// pass
+//pass
 //--blockDim=32 --gridDim=1
 __global__ void decreasing(int* a, int n) {
-  for (int i = n - 1 - (int)threadIdx.x; i >= 0; i -= 32)
-    a[i] = i;  //~ data-race //twin: for (int i = n - 1 - (int)threadIdx.x; i >= 0; i -= 31) a[i] =
-               // threadIdx.x;
+  for (int i = n - 1 - (int)threadIdx.x; i >= 0; i -= 32) a[i] = i;  //~ data-race //twin: for (int i = n - 1 - (int)threadIdx.x; i >= 0; i -= 31) a[i] = threadIdx.x;
 }
 //== do_while
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void do_while(int* a, int n) {
   int i = threadIdx.x;
@@ -210,7 +200,7 @@ __global__ void do_while(int* a, int n) {
   } while (i < n);
 }
 //== unbounded_search
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void unbounded_search(const int* key, int* where, int n) {
   int low = 0, high = n;
@@ -224,7 +214,7 @@ __global__ void unbounded_search(const int* key, int* where, int n) {
   where[threadIdx.x] = low;  //~ data-race //twin: where[threadIdx.x / 2] = threadIdx.x;
 }
 //== ping_pong_arrays
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void ping_pong_arrays(float* a, float* b, int steps) {
   for (int k = 0; k < steps; ++k) {
@@ -235,16 +225,14 @@ __global__ void ping_pong_arrays(float* a, float* b, int steps) {
   }
 }
 //== triangle
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void triangle(float* m, const float* v, int n) {
   for (int row = threadIdx.x; row < n; row += 64)
-    for (int column = 0; column <= row; ++column)
-      m[row * n + column] = v[column];  //~ data-race //twin: for (int column = 0; column <= row;
-                                        //++column) m[column] = v[column] * row;
+    for (int column = 0; column <= row; ++column) m[row * n + column] = v[column];  //~ data-race //twin: for (int column = 0; column <= row; ++column) m[column] = v[column] * row;
 }
 //== warp_stride_of_rows
-// pass
+//pass
 //--blockDim=[32,4] --gridDim=2
 __global__ void warp_stride_of_rows(const float* m, float* sums, int rows, int columns) {
   __shared__ float part[4][32];

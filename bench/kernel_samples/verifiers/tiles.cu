@@ -1,5 +1,5 @@
 //== transpose
-// pass
+//pass
 //--blockDim=[16,16] --gridDim=[4,4]
 __global__ void transpose(const float* in, float* out) {
   __shared__ float t[16][17];
@@ -11,7 +11,7 @@ __global__ void transpose(const float* in, float* out) {
   out[y * 64 + x] = t[threadIdx.x][threadIdx.y];  //~ data-race
 }
 //== transpose_rows
-// pass
+//pass
 //--blockDim=[16,4] --gridDim=[2,2]
 __global__ void transpose_rows(const float* in, float* out, int width, int height) {
   __requires(width == 32);
@@ -22,20 +22,17 @@ __global__ void transpose_rows(const float* in, float* out, int width, int heigh
   __syncthreads();  // twin:
   x = blockIdx.y * 16 + threadIdx.x;
   y = blockIdx.x * 16 + threadIdx.y;
-  for (int j = 0; j < 16; j += 4)
-    out[(y + j) * height + x] = t[threadIdx.x][threadIdx.y + j];  //~ data-race
+  for (int j = 0; j < 16; j += 4) out[(y + j) * height + x] = t[threadIdx.x][threadIdx.y + j];  //~ data-race
 }
 //== naive_transpose
-// pass
+//pass
 //--blockDim=[16,16] --gridDim=[8,8]
 __global__ void naive_transpose(const float* in, float* out, int width, int height) {
   int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
-  if (x < width && y < height)
-    out[x * height + y] = in[y * width + x];  //~ data-race //twin: if (x < width && y < height)
-                                              // out[x * 4 + y] = in[y * width + x];
+  if (x < width && y < height) out[x * height + y] = in[y * width + x];  //~ data-race //twin: if (x < width && y < height) out[x * 4 + y] = in[y * width + x];
 }
 //== matmul
-// pass
+//pass
 //--blockDim=[8,8] --gridDim=[4,4]
 __global__ void matmul(const float* a, const float* b, float* c, int n) {
   int row = blockIdx.y * 8 + threadIdx.y, column = blockIdx.x * 8 + threadIdx.x;
@@ -46,7 +43,7 @@ __global__ void matmul(const float* a, const float* b, float* c, int n) {
   }
 }
 //== matmul_tiled
-// pass
+//pass
 //--blockDim=[16,16] --gridDim=[4,4]
 __global__ void matmul_tiled(const float* a, const float* b, float* c, int n) {
   __requires(n == 64);
@@ -63,7 +60,7 @@ __global__ void matmul_tiled(const float* a, const float* b, float* c, int n) {
   c[row * n + column] = sum;
 }
 //== matmul_tiled_free
-// pass
+//pass
 //--blockDim=[16,16]
 __global__ void matmul_tiled_free(const float* a, const float* b, float* c, int width) {
   __shared__ float ta[16][16], tb[16][16];
@@ -75,14 +72,13 @@ __global__ void matmul_tiled_free(const float* a, const float* b, float* c, int 
         row < width && k + threadIdx.x < width ? a[row * width + k + threadIdx.x] : 0;
     tb[threadIdx.y][threadIdx.x] =
         column < width && k + threadIdx.y < width ? b[(k + threadIdx.y) * width + column] : 0;
-    __syncthreads();                                                              // twin:
-    for (int i = 0; i < 16; ++i) sum += ta[threadIdx.y][i] * tb[i][threadIdx.x];  //~ data-race
+    __syncthreads();                                                              // twin: for (int i = 0; i < 16; ++i) sum += ta[threadIdx.y][i] * tb[i][threadIdx.x];  //~ data-race
     __syncthreads();
   }
   if (row < width && column < width) c[row * width + column] = sum;
 }
 //== stencil_2d
-// pass
+//pass
 //--blockDim=[16,16] --gridDim=[4,4]
 __global__ void stencil_2d(const float* in, float* out, int width, int height) {
   __shared__ float t[18][18];
@@ -95,13 +91,10 @@ __global__ void stencil_2d(const float* in, float* out, int width, int height) {
   if (threadIdx.y == 0)
     t[0][tx] = y > 0 && y - 1 < height && x < width ? in[(y - 1) * width + x] : 0;
   if (threadIdx.y == 15) t[17][tx] = y + 1 < height && x < width ? in[(y + 1) * width + x] : 0;
-  __syncthreads();  // twin:
-  if (in_range)
-    out[y * width + x] =
-        t[ty - 1][tx] + t[ty + 1][tx] + t[ty][tx - 1] + t[ty][tx + 1];  //~ data-race
+  __syncthreads();  // twin: if (in_range) out[y * width + x] = t[ty - 1][tx] + t[ty + 1][tx] + t[ty][tx - 1] + t[ty][tx + 1];  //~ data-race
 }
 //== stencil_1d
-// pass
+//pass
 //--blockDim=128 --gridDim=8
 __global__ void stencil_1d(const int* in, int* out) {
   __shared__ int s[128 + 6];
@@ -117,14 +110,14 @@ __global__ void stencil_1d(const int* in, int* out) {
   out[g] = sum;
 }
 //== in_place_stencil
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=2
 __global__ void in_place_stencil(float* a) {
   int i = blockIdx.x * 64 + threadIdx.x;
   if (i > 0) a[i] = a[i - 1] + a[i];  //~ data-race
 }
 //== convolution_rows
-// pass
+//pass
 //--blockDim=[16,4] --gridDim=[2,8]
 __constant__ float weights[17];
 __global__ void convolution_rows(const float* in, float* out, int pitch) {
@@ -139,13 +132,12 @@ __global__ void convolution_rows(const float* in, float* out, int pitch) {
   __syncthreads();  // twin:
   for (int i = 0; i < 8; ++i) {
     float sum = 0;
-    for (int j = -8; j <= 8; ++j)
-      sum += weights[8 - j] * t[threadIdx.y][threadIdx.x + (i + 1) * 16 + j];  //~ data-race
+    for (int j = -8; j <= 8; ++j) sum += weights[8 - j] * t[threadIdx.y][threadIdx.x + (i + 1) * 16 + j];  //~ data-race
     out[i * 16] = sum;
   }
 }
 //== volume
-// pass
+//pass
 //--blockDim=[8,4,2] --gridDim=[2,2,2]
 __global__ void volume(float* v) {
   int x = blockIdx.x * 8 + threadIdx.x, y = blockIdx.y * 4 + threadIdx.y,
@@ -153,17 +145,15 @@ __global__ void volume(float* v) {
   v[(z * 8 + y) * 16 + x] = x + y + z;  //~ data-race //twin: v[(z * 7 + y) * 16 + x] = x + y + z;
 }
 //== rows_of_blocks
-// pass
+//pass
 //--blockDim=[32,8] --gridDim=4
 __global__ void rows_of_blocks(int* a, int pitch) {
   __requires(pitch >= 32);
   __requires(pitch <= 1000000);
-  a[(blockIdx.x * 8 + threadIdx.y) * pitch + threadIdx.x] =
-      1;  //~ data-race //twin: a[(blockIdx.x * 7 + threadIdx.y) * pitch + threadIdx.x] =
-          // threadIdx.y;
+  a[(blockIdx.x * 8 + threadIdx.y) * pitch + threadIdx.x] = 1;  //~ data-race //twin: a[(blockIdx.x * 7 + threadIdx.y) * pitch + threadIdx.x] = threadIdx.y;
 }
 //== diagonal
-// pass
+//pass
 //--blockDim=[16,16] --gridDim=1
 __global__ void diagonal(float* m) {
   __shared__ float s[16][16];
@@ -171,8 +161,7 @@ __global__ void diagonal(float* m) {
   __syncthreads();
   for (int k = 0; k < 16; ++k) {
     float factor = s[threadIdx.y][k], pivot = s[k][threadIdx.x];         //~ data-race
-    __syncthreads();                                                     // twin:
-    if (threadIdx.y > k) s[threadIdx.y][threadIdx.x] -= factor * pivot;  //~ data-race
+    __syncthreads();                                                     // twin: if (threadIdx.y > k) s[threadIdx.y][threadIdx.x] -= factor * pivot;  //~ data-race
     __syncthreads();
   }
   m[threadIdx.y * 16 + threadIdx.x] = s[threadIdx.y][threadIdx.x];

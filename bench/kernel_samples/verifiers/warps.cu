@@ -1,5 +1,5 @@
 //== warp_scan
-// pass
+//pass
 //--blockDim=32 --gridDim=1 --warp-sync=32
 __global__ void warp_scan(int* a) {
   unsigned lane = threadIdx.x;
@@ -7,7 +7,7 @@ __global__ void warp_scan(int* a) {
     if (lane >= d) a[lane] = a[lane - d] + a[lane];
 }
 //== warp_scan_unrolled
-// pass
+//pass
 //--blockDim=64 --gridDim=1 --warp-sync=32 --no-inline
 __global__ void warp_scan_unrolled(int* s) {
   const unsigned i = threadIdx.x, lane = i & 31;
@@ -15,12 +15,10 @@ __global__ void warp_scan_unrolled(int* s) {
   if (lane >= 2) s[i] = s[i - 2] + s[i];
   if (lane >= 4) s[i] = s[i - 4] + s[i];
   if (lane >= 8) s[i] = s[i - 8] + s[i];
-  if (lane >= 16)
-    s[i] =
-        s[i - 16] + s[i];  //~ data-race //twin: if (lane >= 16 || i >= 32) s[i] = s[i - 16] + s[i];
+  if (lane >= 16) s[i] = s[i - 16] + s[i];  //~ data-race //twin: if (lane >= 16 || i >= 32) s[i] = s[i - 16] + s[i];
 }
 //== last_warp
-// pass
+//pass
 //--blockDim=256 --gridDim=1 --warp-sync=32
 __global__ void last_warp(int* a) {
   __shared__ volatile int s[256];
@@ -42,7 +40,7 @@ __global__ void last_warp(int* a) {
   if (t == 0) a[0] = s[0];
 }
 //== between_warps
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1 --warp-sync=32
 __global__ void between_warps(int* a) {
   __shared__ int s[64];
@@ -50,13 +48,13 @@ __global__ void between_warps(int* a) {
   a[threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
 }
 //== same_statement
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=32 --gridDim=1 --warp-sync=32
 __global__ void same_statement(int* a) {
   a[threadIdx.x / 2] = threadIdx.x;  //~ data-race
 }
 //== two_statements
-// pass
+//pass
 //--blockDim=32 --gridDim=1 --warp-sync=32 --equality-abstraction
 __global__ void two_statements(int* a) {
   a[0] = 1;
@@ -64,27 +62,25 @@ __global__ void two_statements(int* a) {
   a[threadIdx.x] = 0;
 }
 //== arms_of_a_warp
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=32 --gridDim=1 --warp-sync=32
 __global__ void arms_of_a_warp(int* a) {
-  if (threadIdx.x < 16)
-    a[threadIdx.x] = 1;  //~ data-race
+  if (threadIdx.x < 16) a[threadIdx.x] = 1;  //~ data-race
   else
     a[31 - threadIdx.x] = 2;  //~ data-race
 }
 //== synced_warp
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void synced_warp(int* a) {
   __shared__ int s[64];
   s[threadIdx.x] = a[threadIdx.x];
-  __syncwarp();                         // twin:
-  a[threadIdx.x] = s[threadIdx.x ^ 1];  //~ data-race
+  __syncwarp();                         // twin: a[threadIdx.x] = s[threadIdx.x ^ 1];  //~ data-race
 }
 //== synced_warp_steps
-// pass
+//pass
 //--blockDim=64 --gridDim=2
-__global__ void synced_warp_steps(int* a) {
+__global__ void synced_warp_steps(const int* a, int* sums) {
   __shared__ int s[64];
   int t = threadIdx.x, lane = t % 32;
   s[t] = a[blockIdx.x * 64 + t];
@@ -93,10 +89,10 @@ __global__ void synced_warp_steps(int* a) {
     if (lane < d) s[t] += s[t + d];  //~ data-race
     __syncwarp();                    // twin:
   }
-  if (lane == 0) a[(blockIdx.x * 64 + t) / 32] = s[t];
+  if (lane == 0) sums[(blockIdx.x * 64 + t) / 32] = s[t];
 }
 //== sync_of_a_warp_is_not_of_a_block
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1
 __global__ void sync_of_a_warp_is_not_of_a_block(int* a) {
   __shared__ int s[64];
@@ -105,55 +101,48 @@ __global__ void sync_of_a_warp_is_not_of_a_block(int* a) {
   a[threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
 }
 //== shuffled_sum
-// pass
+//pass
 //--blockDim=64 --gridDim=4
 __global__ void shuffled_sum(const int* in, int* out) {
   int v = in[blockIdx.x * 64 + threadIdx.x];
   for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(0xffffffff, v, d);
-  if (threadIdx.x % 32 == 0)
-    out[blockIdx.x * 2 + threadIdx.x / 32] =
-        v;  //~ data-race //twin: if (threadIdx.x % 16 == 0) out[blockIdx.x * 2 + threadIdx.x / 32]
-            //= v + threadIdx.x;
+  if (threadIdx.x % 32 == 0) out[blockIdx.x * 2 + threadIdx.x / 32] = v;  //~ data-race //twin: if (threadIdx.x % 16 == 0) out[blockIdx.x * 2 + threadIdx.x / 32] = v + threadIdx.x;
 }
 //== half_warp_mask
-// pass
+//pass
 //--blockDim=32 --gridDim=1
 __global__ void half_warp_mask(int* a) {
   __shared__ int s[32];
   s[threadIdx.x] = a[threadIdx.x];
   if (threadIdx.x < 16) {
-    __syncwarp(0xffff);                    // twin:
-    a[threadIdx.x] = s[15 - threadIdx.x];  //~ data-race
+    __syncwarp(0xffff);                    // twin: a[threadIdx.x] = s[15 - threadIdx.x];  //~ data-race
   }
 }
 //== only_inside_blocks
-// xfail:BOOGIE_ERROR: races between blocks are looked for nevertheless
+//xfail:BOOGIE_ERROR: races between blocks are looked for nevertheless
 //--blockDim=64 --gridDim=8 --only-intra-group
 __global__ void only_inside_blocks(int* a) {
   a[threadIdx.x] = blockIdx.x;  //~ data-race
 }
 //== voted
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 __global__ void voted(const int* in, unsigned* out) {
   unsigned mask = __ballot_sync(0xffffffff, in[threadIdx.x] > 0);
-  if (threadIdx.x % 32 == 0)
-    out[threadIdx.x / 32] = mask;  //~ data-race //twin: if (threadIdx.x % 2 == 0) out[threadIdx.x /
-                                   // 32] = mask + threadIdx.x;
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = mask;  //~ data-race //twin: if (threadIdx.x % 2 == 0) out[threadIdx.x / 32] = mask + threadIdx.x;
 }
 //== group_of_block
-// pass
+//pass
 //--blockDim=64 --gridDim=2
 #include <cooperative_groups.h>
 __global__ void group_of_block(int* a) {
   auto block = cooperative_groups::this_thread_block();
   __shared__ int s[64];
   s[block.thread_rank()] = a[blockIdx.x * 64 + threadIdx.x];
-  block.sync();                                                    // twin:
-  a[blockIdx.x * 64 + threadIdx.x] = s[63 - block.thread_rank()];  //~ data-race
+  block.sync();                                                    // twin: a[blockIdx.x * 64 + threadIdx.x] = s[63 - block.thread_rank()];  //~ data-race
 }
 //== diverged_group
-// xfail:BOOGIE_ERROR
+//xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=2
 #include <cooperative_groups.h>
 __global__ void diverged_group(int* a) {
@@ -162,7 +151,7 @@ __global__ void diverged_group(int* a) {
   a[blockIdx.x * 64 + threadIdx.x] = 1;
 }
 //== tile_of_warp
-// pass
+//pass
 //--blockDim=64 --gridDim=1
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
@@ -170,6 +159,5 @@ __global__ void tile_of_warp(int* a) {
   __shared__ int s[64];
   auto tile = cg::tiled_partition<32>(cg::this_thread_block());
   s[threadIdx.x] = a[threadIdx.x];
-  tile.sync();                          // twin:
-  a[threadIdx.x] = s[threadIdx.x ^ 3];  //~ data-race
+  tile.sync();                          // twin: a[threadIdx.x] = s[threadIdx.x ^ 3];  //~ data-race
 }
