@@ -235,6 +235,7 @@ class KernelProver {
 }  // namespace
 
 bool has_one_size(const AssumedKernel& kernel) {
+  if (!kernel.is_block_given) return false;  // other blocks are asked about, too
   const KernelDescription& one = kernel.assumptions.kernel;
   const auto is_number = [](const Expression& expression) {
     return expression.value([](std::string_view) { return std::nullopt; }).has_value();
