@@ -2,14 +2,14 @@
 //pass
 //--blockDim=1024 --gridDim=1 --no-inline
 __global__ void requires_extent(int* a, int sz) {
-  __requires(sz == blockDim.x);  // twin: __requires(sz == 512);
+  __requires(sz == blockDim.x);  //twin: __requires(sz == 512);
   for (int i = threadIdx.x; i < 8 * 1024; i += sz) a[i] = threadIdx.x;  //~ data-race
 }
 //== requires_constant_stride
 //pass
 //--blockDim=1024 --gridDim=1
 __global__ void requires_constant_stride(int* a, int sz) {
-  __requires(sz == 1024);                                   // twin: __requires(sz == 1000);
+  __requires(sz == 1024);  //twin: __requires(sz == 1000);
   for (int i = 0; i < 4; ++i) a[sz * i + threadIdx.x] = i;  //~ data-race
 }
 //== requires_macro
@@ -17,7 +17,7 @@ __global__ void requires_constant_stride(int* a, int sz) {
 //--blockDim=64 --gridDim=1 --no-inline
 #define N 64
 __global__ void requires_macro(int* a, int n) {
-  __requires(n == N);                // twin: __requires(n == N / 2);
+  __requires(n == N);  //twin: __requires(n == N / 2);
   a[threadIdx.x % n] = threadIdx.x;  //~ data-race
 }
 //== requires_power_of_two
@@ -87,7 +87,7 @@ __global__ void no_read_no_write(int* a) {
   __assert(__no_read(s));
   s[threadIdx.x] = a[threadIdx.x];
   __assert(!__no_write(s) | true);
-  __syncthreads();  // twin:
+  __syncthreads();  //twin:
   __assert(__no_write(s));
   a[threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
 }
@@ -147,7 +147,7 @@ __device__ __noinline__ void bump(int* p) {
   *p = *p + 1;
 }
 __global__ void ensures_and_old(int* a) {
-  bump(a + threadIdx.x);  // twin: bump(a + threadIdx.x / 2);
+  bump(a + threadIdx.x);  //twin: bump(a + threadIdx.x / 2);
 }
 //== axiom
 //pass
@@ -180,5 +180,6 @@ __global__ void barrier_invariant(int* a) {
   __shared__ int s[64];
   s[threadIdx.x] = threadIdx.x;
   __barrier_invariant(s[threadIdx.x] == threadIdx.x, threadIdx.x);
-  __syncthreads();                             // twin: a[threadIdx.x] = s[(threadIdx.x + 1) % 64];  //~ data-race
+  __syncthreads();  //twin:
+  a[threadIdx.x] = s[(threadIdx.x + 1) % 64];  //~ data-race
 }

@@ -13,7 +13,8 @@ __global__ void shared_histogram(const unsigned char* data, unsigned* bins, int 
   local[threadIdx.x] = 0;
   __syncthreads();
   for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += 256 * 8) atomicAdd(&local[data[i]], 1);
-  __syncthreads();                                    // twin: atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);  //~ data-race
+  __syncthreads();  //twin:
+  atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);  //~ data-race
 }
 //== add_thread_number
 //pass
@@ -57,7 +58,7 @@ __global__ void swap_loop(unsigned* place, unsigned add) {
 //xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1
 __global__ void read_beside_atomic(int* sum, int* out) {
-  atomicAdd(sum, 1);        //~ data-race
+  atomicAdd(sum, 1);  //~ data-race
   out[threadIdx.x] = *sum;  //~ data-race
 }
 //== last_block
@@ -82,7 +83,8 @@ __global__ void flag_of_block(const int* in, int* found) {
   if (threadIdx.x == 0) any = 0;
   __syncthreads();
   if (in[threadIdx.x] < 0) atomicOr(&any, 1);
-  __syncthreads();                     // twin: if (threadIdx.x == 0) *found = any;  //~ data-race
+  __syncthreads();  //twin:
+  if (threadIdx.x == 0) *found = any;  //~ data-race
 }
 //== atomic_through_pointer
 //pass
@@ -95,7 +97,8 @@ __global__ void atomic_through_pointer(int* a) { count(&a[threadIdx.x % 4]); }
 __global__ void minimum_of_all(const int* in, int* least, int n) {
   __shared__ int best;
   if (threadIdx.x == 0) best = 0x7fffffff;
-  __syncthreads();  // twin: for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicMin(&best, in[i]);  //~ data-race
+  __syncthreads();  //twin:
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicMin(&best, in[i]);  //~ data-race
   __syncthreads();
   if (threadIdx.x == 0) atomicMin(least, best);
 }

@@ -36,7 +36,8 @@ __global__ void loop_of_parameter(int* a, int rounds) {
   for (int r = 0; r < rounds; ++r) {
     __syncthreads();
     int v = s[(threadIdx.x + 1) % 128];  //~ data-race
-    __syncthreads();                     // twin: s[threadIdx.x] = v;                  //~ data-race
+    __syncthreads();  //twin:
+    s[threadIdx.x] = v;                  //~ data-race
   }
   a[threadIdx.x] = s[threadIdx.x];
 }
@@ -68,7 +69,8 @@ __global__ void return_before(int* a, int n) {
   __shared__ int s[64];
   s[threadIdx.x] = threadIdx.x;  //~ data-race
   if (threadIdx.x == 63) return;
-  __syncthreads();                      // twin: a[threadIdx.x] = s[threadIdx.x + 1];  //~ data-race
+  __syncthreads();  //twin:
+  a[threadIdx.x] = s[threadIdx.x + 1];  //~ data-race
 }
 //== return_of_block
 //pass
@@ -77,7 +79,8 @@ __global__ void return_of_block(int* a, int blocks) {
   __shared__ int s[64];
   if (blockIdx.x >= blocks) return;
   s[threadIdx.x] = a[blockIdx.x * 64 + threadIdx.x];
-  __syncthreads();                                         // twin: a[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
+  __syncthreads();  //twin:
+  a[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
 }
 //== break_before
 //pass
@@ -85,7 +88,7 @@ __global__ void return_of_block(int* a, int blocks) {
 __global__ void break_before(int* a, int limit) {
   __shared__ int s[64];
   for (int i = 0; i < 100; ++i) {
-    if (i == limit) break;  // twin: if (i == threadIdx.x) break;
+    if (i == limit) break;  //twin: if (i == threadIdx.x) break;
     s[threadIdx.x] = i;
     __syncthreads();  //~ barrier-divergence
     a[threadIdx.x] = s[(threadIdx.x + i) % 64];
@@ -103,7 +106,7 @@ __global__ void continue_before(int* a) {
     s[threadIdx.x] = i + threadIdx.x;  //~ data-race
     __syncthreads();
     a[threadIdx.x] += s[(threadIdx.x + i) % 64];  //~ data-race
-    __syncthreads();                              // twin:
+    __syncthreads();  //twin:
   }
 }
 //== two_barriers_needed
@@ -113,7 +116,8 @@ __global__ void two_barriers_needed(float* a) {
   __shared__ float s[64];
   unsigned id = blockIdx.x * 64 + threadIdx.x;
   s[threadIdx.x] = a[id];
-  __syncthreads();                                          // twin: float left = s[threadIdx.x == 0 ? 63 : threadIdx.x - 1];  //~ data-race
+  __syncthreads();  //twin:
+  float left = s[threadIdx.x == 0 ? 63 : threadIdx.x - 1];  //~ data-race
   __syncthreads();
   s[threadIdx.x] = left * 2;
   a[id] = s[threadIdx.x];
@@ -123,7 +127,8 @@ __global__ void two_barriers_needed(float* a) {
 //--blockDim=128 --gridDim=1
 __global__ void global_memory_barrier(int* a) {
   a[threadIdx.x] = threadIdx.x;
-  __syncthreads();                            // twin: int v = a[(threadIdx.x + 1) % blockDim.x];  //~ data-race
+  __syncthreads();  //twin:
+  int v = a[(threadIdx.x + 1) % blockDim.x];  //~ data-race
   __syncthreads();
   a[threadIdx.x] = v;
 }
@@ -163,7 +168,7 @@ __global__ void nested_loops(int* a, int n, int m) {
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < m; ++j) {
       int v = s[(threadIdx.x + j) % 32];  //~ data-race
-      __syncthreads();                    // twin:
+      __syncthreads();  //twin:
       s[threadIdx.x] = v + i;
       __syncthreads();
     }
@@ -173,9 +178,7 @@ __global__ void nested_loops(int* a, int n, int m) {
 //== barrier_in_function
 //pass
 //--blockDim=64 --gridDim=1
-__device__ __noinline__ void wait_all() {
-  __syncthreads();
-}  // twin: __device__ __noinline__ void wait_all() { }
+__device__ __noinline__ void wait_all() { __syncthreads(); }  //twin: __device__ __noinline__ void wait_all() { }
 __global__ void barrier_in_function(int* a) {
   __shared__ int s[64];
   s[threadIdx.x] = a[threadIdx.x];
@@ -198,7 +201,7 @@ __global__ void barrier_in_switch(int* a, int mode) {
       a[threadIdx.x] = 3;
       __syncthreads();
       break;
-    default: __syncthreads(); a[threadIdx.x] = 7;  // twin: default: a[threadIdx.x] = 7;
+    default: __syncthreads(); a[threadIdx.x] = 7;  //twin: default: a[threadIdx.x] = 7;
   }
   a[threadIdx.x] += s[63 - threadIdx.x];  //~ data-race
 }

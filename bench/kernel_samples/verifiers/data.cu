@@ -103,7 +103,7 @@ __global__ void global_array(int n) {
 //--blockDim=64 --gridDim=1
 __global__ void volatile_flags(volatile int* flag, int* out) {
   if (threadIdx.x == 0) *flag = 1;  //~ data-race
-  out[threadIdx.x] = *flag;         //~ data-race //twin: out[threadIdx.x] = *(int*)flag;
+  out[threadIdx.x] = *flag;  //~ data-race //twin: out[threadIdx.x] = *(int*)flag;
 }
 //== bits
 //pass
@@ -146,7 +146,7 @@ __global__ void switch_of_thread(int* a) {
   switch (threadIdx.x % 4) {
     case 0: i += 3; break;
     case 1: i += 2; break;
-    case 2: i += 1; break;  // twin: case 2: i += 2; break;
+    case 2: i += 1; break;  //twin: case 2: i += 2; break;
     default: break;
   }
   a[i] = threadIdx.x;  //~ data-race
@@ -216,7 +216,7 @@ __global__ void same_value(int* done, const int* in) {
 //xfail:BOOGIE_ERROR
 //--blockDim=64 --gridDim=1
 __global__ void same_value_read(int* a, int* b) {
-  *a = 7;               //~ data-race
+  *a = 7;  //~ data-race
   b[threadIdx.x] = *a;  //~ data-race
 }
 //== random_numbers
@@ -225,5 +225,5 @@ __global__ void same_value_read(int* a, int* b) {
 #include <curand_kernel.h>
 __global__ void random_numbers(curandStateXORWOW_t* states, float* out) {
   int i = blockIdx.x * 64 + threadIdx.x;
-  out[i] = curand_uniform(&states[i]);  // twin: out[i] = curand_uniform(&states[threadIdx.x]);
+  out[i] = curand_uniform(&states[i]);  //twin: out[i] = curand_uniform(&states[threadIdx.x]);
 }

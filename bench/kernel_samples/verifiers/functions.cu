@@ -4,7 +4,8 @@
 __device__ int rotated(int v) {
   __shared__ int s[64];
   s[threadIdx.x] = v;
-  __syncthreads();                   // twin: return s[(threadIdx.x + 1) % 64];  //~ data-race
+  __syncthreads();  //twin:
+  return s[(threadIdx.x + 1) % 64];  //~ data-race
 }
 __global__ void shared_in_function(int* a) { a[threadIdx.x] = rotated(a[threadIdx.x]); }
 //== shared_in_called_function
@@ -13,7 +14,8 @@ __global__ void shared_in_function(int* a) { a[threadIdx.x] = rotated(a[threadId
 __device__ __noinline__ int rotated(int v) {
   __shared__ int s[64];
   s[threadIdx.x] = v;
-  __syncthreads();                   // twin: return s[(threadIdx.x + 1) % 64];  //~ data-race
+  __syncthreads();  //twin:
+  return s[(threadIdx.x + 1) % 64];  //~ data-race
 }
 __global__ void shared_in_called_function(int* a) { a[threadIdx.x] = rotated(a[threadIdx.x]); }
 //== called_twice
@@ -21,7 +23,8 @@ __global__ void shared_in_called_function(int* a) { a[threadIdx.x] = rotated(a[t
 //--blockDim=64 --gridDim=1
 __device__ __noinline__ int rotated(int v) {
   __shared__ int s[64];
-  __syncthreads();     // twin: s[threadIdx.x] = v;  //~ data-race
+  __syncthreads();  //twin:
+  s[threadIdx.x] = v;  //~ data-race
   __syncthreads();
   return s[(threadIdx.x + 1) % 64];  //~ data-race
 }
@@ -35,8 +38,8 @@ __global__ void called_twice(int* a) {
 __device__ __noinline__ void advance(int& index, int by) { index += by; }
 __global__ void by_reference(int* a) {
   int i = blockIdx.x * 64;
-  advance(i, threadIdx.x);  // twin: advance(i, threadIdx.x / 2);
-  a[i] = threadIdx.x;       //~ data-race
+  advance(i, threadIdx.x);  //twin: advance(i, threadIdx.x / 2);
+  a[i] = threadIdx.x;  //~ data-race
 }
 //== template_width
 //pass
@@ -55,7 +58,8 @@ template <class T, int N>
 __global__ void instantiated(T* a) {
   __shared__ T s[N];
   s[threadIdx.x] = a[threadIdx.x];
-  __syncthreads();                          // twin: a[threadIdx.x] = s[N - 1 - threadIdx.x];  //~ data-race
+  __syncthreads();  //twin:
+  a[threadIdx.x] = s[N - 1 - threadIdx.x];  //~ data-race
 }
 //== pointer_to_function
 //pass
@@ -93,9 +97,7 @@ __global__ void writing_function_pointer(int* a, int v) {
 //== passed_function
 //pass
 //--blockDim=64 --gridDim=1
-__device__ int index_of(int t) {
-  return t;
-}  // twin: __device__ int index_of(int t) { return t / 2; }
+__device__ int index_of(int t) { return t; }  //twin: __device__ int index_of(int t) { return t / 2; }
 __device__ void apply(int* a, int (*f)(int)) { a[f(threadIdx.x)] = threadIdx.x; }  //~ data-race
 __global__ void passed_function(int* a) { apply(a, index_of); }
 //== recursive
@@ -107,8 +109,8 @@ __global__ void recursive(int* a) { a[threadIdx.x] = factorial(threadIdx.x % 8);
 //pass
 //--blockDim=64 --gridDim=1
 __global__ void lambda(int* a) {
-  auto at = [](int t) { return 63 - t; };  // twin: auto at = [](int t) { return t | 1; };
-  a[at(threadIdx.x)] = threadIdx.x;        //~ data-race
+  auto at = [](int t) { return 63 - t; };  //twin: auto at = [](int t) { return t | 1; };
+  a[at(threadIdx.x)] = threadIdx.x;  //~ data-race
 }
 //== methods
 //pass
@@ -147,6 +149,6 @@ struct Derived : Base {
   int* more;
 };
 __global__ void inherited_arrays(Derived d) {
-  d.data[threadIdx.x] = 1;                         //~ data-race
+  d.data[threadIdx.x] = 1;  //~ data-race
   d.more[threadIdx.x] = d.data[63 - threadIdx.x];  //~ data-race
 }

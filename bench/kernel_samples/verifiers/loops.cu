@@ -7,7 +7,7 @@ __global__ void halving_strides(int* in, int* out) {
   __syncthreads();
   for (unsigned d = 128; d > 0; d >>= 1) {
     if (threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d];  //~ data-race
-    __syncthreads();                                            // twin:
+    __syncthreads();  //twin:
   }
   if (threadIdx.x == 0) out[blockIdx.x] = s[0];
 }
@@ -34,7 +34,7 @@ __global__ void interleaved_indices(int* a) {
   for (unsigned d = 1; d < 128; d *= 2) {
     unsigned i = 2 * d * threadIdx.x;
     if (i < 128) s[i] += s[i + d];  //~ data-race
-    __syncthreads();                // twin:
+    __syncthreads();  //twin:
   }
   if (threadIdx.x == 0) a[0] = s[0];
 }
@@ -69,7 +69,7 @@ __global__ void hillis_steele(int* a) {
   for (int d = 1; d < 128; d <<= 1) {
     int to = 1 - from;
     s[to][threadIdx.x] = s[from][threadIdx.x] + (threadIdx.x >= d ? s[from][threadIdx.x - d] : 0);  //~ data-race
-    __syncthreads();                                                               // twin:
+    __syncthreads();  //twin:
     from = to;
   }
   a[threadIdx.x] = s[from][threadIdx.x];
@@ -85,7 +85,8 @@ __global__ void kogge_stone(int* a) {
   for (int d = 1; d < 64; d += d) {
     int v = 0;
     if (t >= d) v = s[t - d];  //~ data-race
-    __syncthreads();           // twin: if (t >= d) s[t] += v;     //~ data-race
+    __syncthreads();  //twin:
+    if (t >= d) s[t] += v;     //~ data-race
     __syncthreads();
   }
   a[blockIdx.x * 64 + t] = s[t];
@@ -106,7 +107,7 @@ __global__ void blelloch(int* a) {
   if (t == 0) s[127] = 0;  //~ data-race
   for (int d = 1; d < 128; d *= 2) {
     offset >>= 1;
-    __syncthreads();  // twin:
+    __syncthreads();  //twin:
     if (t < d) {
       int left = offset * (2 * t + 1) - 1, right = offset * (2 * t + 2) - 1;
       int v = s[left];
@@ -132,7 +133,7 @@ __global__ void brent_kung(int* a) {
     if (i < 128) s[i] += s[i - d];
   }
   for (unsigned d = 32; d > 0; d /= 2) {
-    __syncthreads();  // twin:
+    __syncthreads();  //twin:
     unsigned i = (t + 1) * d * 2 - 1;
     if (i + d < 128) s[i + d] += s[i];  //~ data-race
   }
@@ -158,7 +159,7 @@ __global__ void bitonic(unsigned* values) {
           s[other] = v;
         }
       }
-      __syncthreads();  // twin:
+      __syncthreads();  //twin:
     }
   }
   values[t] = s[t];
@@ -178,7 +179,7 @@ __global__ void odd_even_sort(int* a) {
       s[i] = s[i + 1];
       s[i + 1] = v;
     }
-    __syncthreads();  // twin:
+    __syncthreads();  //twin:
   }
   a[threadIdx.x] = s[threadIdx.x];
   a[threadIdx.x + 64] = s[threadIdx.x + 64];
@@ -221,7 +222,7 @@ __global__ void ping_pong_arrays(float* a, float* b, int steps) {
     float* from = k % 2 ? b : a;
     float* to = k % 2 ? a : b;
     to[threadIdx.x] = from[(threadIdx.x + 1) % 64];  //~ data-race
-    __syncthreads();                                 // twin:
+    __syncthreads();  //twin:
   }
 }
 //== triangle
@@ -247,6 +248,6 @@ __global__ void warp_stride_of_rows(const float* m, float* sums, int rows, int c
       for (int i = 0; i < 32; ++i) sum += part[threadIdx.y][i];  //~ data-race
       sums[row] = sum;
     }
-    __syncthreads();  // twin:
+    __syncthreads();  //twin:
   }
 }

@@ -25,7 +25,7 @@ __global__ void own_block(int* a) {
 //--blockDim=64 --gridDim=1
 __global__ void one_cell(int* a) {
   __shared__ int x;
-  x = threadIdx.x;     //~ data-race
+  x = threadIdx.x;  //~ data-race
   a[threadIdx.x] = x;  //~ data-race
 }
 //== one_writer
@@ -34,7 +34,8 @@ __global__ void one_cell(int* a) {
 __global__ void one_writer(int* a) {
   __shared__ int x;
   if (threadIdx.x == 0) x = a[64];  //~ data-race
-  __syncthreads();                  // twin: a[threadIdx.x] = x;               //~ data-race
+  __syncthreads();  //twin:
+  a[threadIdx.x] = x;               //~ data-race
 }
 //== multiple_of_thread
 //pass
@@ -65,7 +66,7 @@ __global__ void compact(int* a) {
   __syncthreads();
   for (int d = 1; d < 64; d *= 2) {
     int w = t >= d ? place[t - d] : 0;
-    __syncthreads();  // twin:
+    __syncthreads();  //twin:
     place[t] += w;
     __syncthreads();
   }
@@ -84,7 +85,8 @@ __global__ void inferred_scalar(int* a, unsigned rows, unsigned columns) {
 extern __shared__ int pool[];
 __global__ void dynamic_shared(int* a) {
   pool[threadIdx.x] = a[blockIdx.x * blockDim.x + threadIdx.x];
-  __syncthreads();                                                                // twin: a[blockIdx.x * blockDim.x + threadIdx.x] = pool[blockDim.x - 1 - threadIdx.x];  //~ data-race
+  __syncthreads();  //twin:
+  a[blockIdx.x * blockDim.x + threadIdx.x] = pool[blockDim.x - 1 - threadIdx.x];  //~ data-race
 }
 //== two_dynamic_arrays
 //pass
@@ -95,7 +97,8 @@ __global__ void two_dynamic_arrays(int* a) {
   int* high = both + blockDim.x;
   low[threadIdx.x] = a[threadIdx.x];
   high[threadIdx.x] = 2 * a[threadIdx.x];
-  __syncthreads();                                                                // twin: a[threadIdx.x] = low[63 - threadIdx.x] + high[(threadIdx.x + 1) % blockDim.x];  //~ data-race
+  __syncthreads();  //twin:
+  a[threadIdx.x] = low[63 - threadIdx.x] + high[(threadIdx.x + 1) % blockDim.x];  //~ data-race
 }
 //== monte_carlo_paths
 //pass
@@ -108,7 +111,7 @@ __global__ void monte_carlo_paths(float* sum, const float* in, int paths) {
   __syncthreads();
   for (int d = blockDim.x / 2; d > 0; d >>= 1) {
     if (threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d];  //~ data-race
-    __syncthreads();                                            // twin:
+    __syncthreads();  //twin:
   }
   if (threadIdx.x == 0) sum[blockIdx.x] = s[0];
 }
@@ -124,7 +127,8 @@ __global__ void binomial_tree(float* out, float up, float down) {
     __syncthreads();
     float v = 0;
     if (t < k) v = up * s[t + 1] + down * s[t];  //~ data-race
-    __syncthreads();                             // twin: if (t < k) s[t] = v;                         //~ data-race
+    __syncthreads();  //twin:
+    if (t < k) s[t] = v;                         //~ data-race
   }
   if (t == 0) out[blockIdx.x] = s[0];
 }
@@ -139,6 +143,7 @@ __global__ void block_scan_of_warps(const int* in, int* out) {
     if (lane >= d) v += w;
   }
   if (lane == 31) totals[warp] = v;
-  __syncthreads();                      // twin: if (warp > 0) v += totals[warp - 1];  //~ data-race
+  __syncthreads();  //twin:
+  if (warp > 0) v += totals[warp - 1];  //~ data-race
   out[blockIdx.x * 256 + threadIdx.x] = v;
 }

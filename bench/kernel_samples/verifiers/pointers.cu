@@ -26,7 +26,8 @@ __global__ void shared_or_global(int* a, int flag) {
   __shared__ int s[64];
   int* p = flag ? s : a;
   p[threadIdx.x] = threadIdx.x;
-  __syncthreads();                                  // twin: a[threadIdx.x] = flag ? p[63 - threadIdx.x] : 0;  //~ data-race
+  __syncthreads();  //twin:
+  a[threadIdx.x] = flag ? p[63 - threadIdx.x] : 0;  //~ data-race
 }
 //== walking_pointer
 //pass
@@ -121,6 +122,6 @@ __device__ void copy(int* to, const int* from) { *to = *from; }  //~ data-race
 __global__ void from_shared_to_global(int* a) {
   __shared__ int s[64];
   copy(&s[threadIdx.x], &a[threadIdx.x]);
-  __syncthreads();  // twin:
+  __syncthreads();  //twin:
   copy(&a[threadIdx.x], &s[63 - threadIdx.x]);
 }

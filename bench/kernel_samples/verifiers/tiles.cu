@@ -5,7 +5,7 @@ __global__ void transpose(const float* in, float* out) {
   __shared__ float t[16][17];
   int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
   t[threadIdx.y][threadIdx.x] = in[y * 64 + x];
-  __syncthreads();  // twin:
+  __syncthreads();  //twin:
   x = blockIdx.y * 16 + threadIdx.x;
   y = blockIdx.x * 16 + threadIdx.y;
   out[y * 64 + x] = t[threadIdx.x][threadIdx.y];  //~ data-race
@@ -19,7 +19,7 @@ __global__ void transpose_rows(const float* in, float* out, int width, int heigh
   __shared__ float t[16][17];
   int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
   for (int j = 0; j < 16; j += 4) t[threadIdx.y + j][threadIdx.x] = in[(y + j) * width + x];
-  __syncthreads();  // twin:
+  __syncthreads();  //twin:
   x = blockIdx.y * 16 + threadIdx.x;
   y = blockIdx.x * 16 + threadIdx.y;
   for (int j = 0; j < 16; j += 4) out[(y + j) * height + x] = t[threadIdx.x][threadIdx.y + j];  //~ data-race
@@ -55,7 +55,7 @@ __global__ void matmul_tiled(const float* a, const float* b, float* c, int n) {
     tb[threadIdx.y][threadIdx.x] = b[(m * 16 + threadIdx.y) * n + column];
     __syncthreads();
     for (int k = 0; k < 16; ++k) sum += ta[threadIdx.y][k] * tb[k][threadIdx.x];  //~ data-race
-    __syncthreads();                                                              // twin:
+    __syncthreads();  //twin:
   }
   c[row * n + column] = sum;
 }
@@ -72,7 +72,8 @@ __global__ void matmul_tiled_free(const float* a, const float* b, float* c, int 
         row < width && k + threadIdx.x < width ? a[row * width + k + threadIdx.x] : 0;
     tb[threadIdx.y][threadIdx.x] =
         column < width && k + threadIdx.y < width ? b[(k + threadIdx.y) * width + column] : 0;
-    __syncthreads();                                                              // twin: for (int i = 0; i < 16; ++i) sum += ta[threadIdx.y][i] * tb[i][threadIdx.x];  //~ data-race
+    __syncthreads();  //twin:
+    for (int i = 0; i < 16; ++i) sum += ta[threadIdx.y][i] * tb[i][threadIdx.x];  //~ data-race
     __syncthreads();
   }
   if (row < width && column < width) c[row * width + column] = sum;
@@ -91,7 +92,8 @@ __global__ void stencil_2d(const float* in, float* out, int width, int height) {
   if (threadIdx.y == 0)
     t[0][tx] = y > 0 && y - 1 < height && x < width ? in[(y - 1) * width + x] : 0;
   if (threadIdx.y == 15) t[17][tx] = y + 1 < height && x < width ? in[(y + 1) * width + x] : 0;
-  __syncthreads();  // twin: if (in_range) out[y * width + x] = t[ty - 1][tx] + t[ty + 1][tx] + t[ty][tx - 1] + t[ty][tx + 1];  //~ data-race
+  __syncthreads();  //twin:
+  if (in_range) out[y * width + x] = t[ty - 1][tx] + t[ty + 1][tx] + t[ty][tx - 1] + t[ty][tx + 1];  //~ data-race
 }
 //== stencil_1d
 //pass
@@ -104,7 +106,7 @@ __global__ void stencil_1d(const int* in, int* out) {
     s[l - 3] = in[g];
     s[l + 128] = in[g + 131];
   }
-  __syncthreads();  // twin:
+  __syncthreads();  //twin:
   int sum = 0;
   for (int o = -3; o <= 3; ++o) sum += s[l + o];  //~ data-race
   out[g] = sum;
@@ -129,7 +131,7 @@ __global__ void convolution_rows(const float* in, float* out, int pitch) {
   for (int i = 0; i < 8; ++i) t[threadIdx.y][threadIdx.x + (i + 1) * 16] = in[i * 16];
   t[threadIdx.y][threadIdx.x] = x >= 16 ? in[-16] : 0;
   t[threadIdx.y][threadIdx.x + 144] = x + 128 < pitch ? in[128] : 0;
-  __syncthreads();  // twin:
+  __syncthreads();  //twin:
   for (int i = 0; i < 8; ++i) {
     float sum = 0;
     for (int j = -8; j <= 8; ++j) sum += weights[8 - j] * t[threadIdx.y][threadIdx.x + (i + 1) * 16 + j];  //~ data-race
@@ -160,8 +162,9 @@ __global__ void diagonal(float* m) {
   s[threadIdx.y][threadIdx.x] = m[threadIdx.y * 16 + threadIdx.x];
   __syncthreads();
   for (int k = 0; k < 16; ++k) {
-    float factor = s[threadIdx.y][k], pivot = s[k][threadIdx.x];         //~ data-race
-    __syncthreads();                                                     // twin: if (threadIdx.y > k) s[threadIdx.y][threadIdx.x] -= factor * pivot;  //~ data-race
+    float factor = s[threadIdx.y][k], pivot = s[k][threadIdx.x];  //~ data-race
+    __syncthreads();  //twin:
+    if (threadIdx.y > k) s[threadIdx.y][threadIdx.x] -= factor * pivot;  //~ data-race
     __syncthreads();
   }
   m[threadIdx.y * 16 + threadIdx.x] = s[threadIdx.y][threadIdx.x];

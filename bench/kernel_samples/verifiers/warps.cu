@@ -27,7 +27,7 @@ __global__ void last_warp(int* a) {
   __syncthreads();
   for (unsigned d = 128; d > 32; d /= 2) {
     if (t < d) s[t] += s[t + d];  //~ data-race
-    __syncthreads();              // twin:
+    __syncthreads();  //twin:
   }
   if (t < 32) {
     s[t] += s[t + 32];
@@ -44,7 +44,7 @@ __global__ void last_warp(int* a) {
 //--blockDim=64 --gridDim=1 --warp-sync=32
 __global__ void between_warps(int* a) {
   __shared__ int s[64];
-  s[threadIdx.x] = threadIdx.x;          //~ data-race
+  s[threadIdx.x] = threadIdx.x;  //~ data-race
   a[threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
 }
 //== same_statement
@@ -75,7 +75,8 @@ __global__ void arms_of_a_warp(int* a) {
 __global__ void synced_warp(int* a) {
   __shared__ int s[64];
   s[threadIdx.x] = a[threadIdx.x];
-  __syncwarp();                         // twin: a[threadIdx.x] = s[threadIdx.x ^ 1];  //~ data-race
+  __syncwarp();  //twin:
+  a[threadIdx.x] = s[threadIdx.x ^ 1];  //~ data-race
 }
 //== synced_warp_steps
 //pass
@@ -87,7 +88,7 @@ __global__ void synced_warp_steps(const int* a, int* sums) {
   __syncwarp();
   for (int d = 16; d > 0; d /= 2) {
     if (lane < d) s[t] += s[t + d];  //~ data-race
-    __syncwarp();                    // twin:
+    __syncwarp();  //twin:
   }
   if (lane == 0) sums[(blockIdx.x * 64 + t) / 32] = s[t];
 }
@@ -115,7 +116,8 @@ __global__ void half_warp_mask(int* a) {
   __shared__ int s[32];
   s[threadIdx.x] = a[threadIdx.x];
   if (threadIdx.x < 16) {
-    __syncwarp(0xffff);                    // twin: a[threadIdx.x] = s[15 - threadIdx.x];  //~ data-race
+    __syncwarp(0xffff);  //twin:
+    a[threadIdx.x] = s[15 - threadIdx.x];  //~ data-race
   }
 }
 //== only_inside_blocks
@@ -139,7 +141,8 @@ __global__ void group_of_block(int* a) {
   auto block = cooperative_groups::this_thread_block();
   __shared__ int s[64];
   s[block.thread_rank()] = a[blockIdx.x * 64 + threadIdx.x];
-  block.sync();                                                    // twin: a[blockIdx.x * 64 + threadIdx.x] = s[63 - block.thread_rank()];  //~ data-race
+  block.sync();  //twin:
+  a[blockIdx.x * 64 + threadIdx.x] = s[63 - block.thread_rank()];  //~ data-race
 }
 //== diverged_group
 //xfail:BOOGIE_ERROR
@@ -159,5 +162,6 @@ __global__ void tile_of_warp(int* a) {
   __shared__ int s[64];
   auto tile = cg::tiled_partition<32>(cg::this_thread_block());
   s[threadIdx.x] = a[threadIdx.x];
-  tile.sync();                          // twin: a[threadIdx.x] = s[threadIdx.x ^ 3];  //~ data-race
+  tile.sync();  //twin:
+  a[threadIdx.x] = s[threadIdx.x ^ 3];  //~ data-race
 }
