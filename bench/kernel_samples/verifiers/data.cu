@@ -18,9 +18,7 @@ struct Cell {
   int value, next;
 };
 __global__ void different_fields(Cell* c) {
-  c[threadIdx.x].value =
-      c[(threadIdx.x + 1) % 64]
-          .next;  //~ data-race //twin: c[threadIdx.x].value = c[(threadIdx.x + 1) % 64].value;
+  c[threadIdx.x].value = c[(threadIdx.x + 1) % 64].next;  //~ data-race //twin: c[threadIdx.x].value = c[(threadIdx.x + 1) % 64].value;
 }
 //== nested_struct
 //pass
