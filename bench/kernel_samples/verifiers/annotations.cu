@@ -76,7 +76,8 @@ __global__ void access_invariant(float* a, const float* b) {
        __global_invariant(__write_implies(
            a, (__write_offset_bytes(a) / sizeof(float)) % (blockDim.x * gridDim.x) == id)),
                 __invariant(i % (blockDim.x * gridDim.x) == id), i < 4096;
-       i += blockDim.x * gridDim.x) a[i] = b[i];  //~ data-race //twin: a[i / 2] = b[i];
+       i += blockDim.x * gridDim.x)
+    a[i] = b[i];  //~ data-race //twin: a[i / 2] = b[i];
 }
 //== no_read_no_write
 //pass
