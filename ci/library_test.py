@@ -89,7 +89,7 @@ int main() {}
 
 
 def check_kernels(directory):
-    """Pairs of two kernels of one file share the launcher, which defines the kernels once."""
+    """Pairs of two kernels of one file share the launcher, which defines the kernels once.  They link and run."""
     directory.mkdir()
     (directory / "kernels.cu").write_text(KERNELS)
     expect(run(directory, "warpcheck new scaled --kernel kernels.cu --instantiate 'scale<float>'"),
@@ -97,6 +97,13 @@ def check_kernels(directory):
     expect(run(directory, "warpcheck new weighed --kernel kernels.cu:weigh"),
            "added weighed_launch() to scaled_launch.cu, which includes kernels.cu already")
     expect((directory / "scaled_launch.cu").read_text(), "scaled_launch(", "weighed_launch(")
+    project = directory / "CMakeLists.txt"
+    project.write_text(project.read_text().replace("scaled_pair.cpp", "scaled_pair.cpp weighed_pair.cpp"))
+    run(directory, "cmake -B build -G Ninja")
+    run(directory, "cmake --build build --parallel 2 --target scaled")
+    expect(run(directory, "build/scaled check scaled --trials 20", status=1), "FAIL scaled", "mismatch")
+    expect(run(directory, "build/scaled check weighed --trials 20", status=1), "data-race on global memory",
+           "kernels.cu:10")
 
 
 def check_readme(repository, directory, clangxx):

@@ -194,11 +194,11 @@ __global__ void pages(char* out, Wide n) {
   if (i < n) out[static_cast<Index>(i) * 1024 + 1023] = 1;
 }
 
-// lengths: out = rows * 4096
+// lengths: out = rows * 1024
 template <class Index>
 __global__ void fixed_pitch(char* out, Wide rows) {
   const Wide row = blockIdx.x;
-  if (row < rows) out[static_cast<Index>(row) * 4096 + static_cast<Index>(threadIdx.x)] = 1;
+  if (row < rows) out[static_cast<Index>(row) * 1024 + static_cast<Index>(threadIdx.x)] = 1;
 }
 
 // lengths: out = n

@@ -229,6 +229,17 @@ Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar, std::in
   Case best = failing_case;
   if (!kernel_input_of(best).blocks) return best;
   kind_ = last_kind_;
+  const auto failing_with = [&](std::int64_t value) {
+    KernelInput input = kernel_input_of(best);
+    input.integers[scalar] = value;
+    shrink_grid(kernel, input);
+    return failing_sparsely(input, *input.blocks);
+  };
+  // Far beyond 2^32 what wraps twice may be right, so that bisection would miss what is nearer.
+  for (const std::int64_t value : kJustBeyond) {
+    if (value <= passes || value >= kernel_input_of(best).integers[scalar]) continue;
+    if (auto found = failing_with(value)) best = *std::move(found);
+  }
   while (kernel_input_of(best).integers[scalar] - passes > 1) {
     const std::int64_t high = kernel_input_of(best).integers[scalar];
     const std::int64_t middle = passes + (high - passes) / 2;
