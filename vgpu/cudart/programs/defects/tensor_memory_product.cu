@@ -9,6 +9,15 @@
 // defect no_wait_for_tiles: data-race; no thread has waited for the phase of the mbarrier that counts the asynchronous copy (1) before (2)
 // defect stored_early: data-race; nothing orders the threads of the load (1) and of (2)
 // defect loads_not_waited_for: data-race; the load (1) is asynchronous, and no tcgen05.wait::ld of its warp comes between (1) and the synchronisation with the thread of (2)
+// defect wrong_parity: deadlock; no thread of the launch can go on, whoever runs first: (1) 128 threads of 4 blocks wait for the mbarrier objects[3], 8 bytes, which has 0 of 1 arrivals; (2) 128 threads of 4 blocks wait for the mbarrier objects[0], 8 bytes, which has 0 of 1 arrivals; (3) 64 threads of 2 blocks wait for the mbarrier objects[12], 8 bytes, which has 1 of 7 arrivals; (4) 512 threads of 4 blocks wait for the mbarrier objects[6], 8 bytes, which has 0 of 1 arrivals; (5) 192 threads of 4 blocks wait at barrier 0, at which 32 of 256 threads have arrived
+// defect wrong_stage: data-race; no thread has waited for the phase of the mbarrier that counts the asynchronous copy (1) before (2)
+// defect sums_overwritten: data-race; nothing orders the threads of the load (1) and of (2)
+// defect never_deallocated: leak; the block of (1) has ended, and no tcgen05.dealloc has deallocated the columns
+// defect pair_no_multicast: deadlock; no thread of the launch can go on, whoever runs first: (1) 128 threads of 4 blocks wait for the mbarrier objects[3], 8 bytes, which has 0 of 1 arrivals; (2) 128 threads of 4 blocks wait for the mbarrier objects[0], 8 bytes, which has 1 of 2 arrivals; (3) 1024 threads of 8 blocks wait for the mbarrier objects[6], 8 bytes, which has 0 of 1 arrivals; (4) 128 threads of 4 blocks wait for the mbarrier objects[3], 8 bytes, which has 0 of 1 arrivals; (5) 640 threads of 8 blocks wait at the barrier of the cluster, at which 160 of 512 threads have arrived
+// defect pair_own_barrier: deadlock; no thread of the launch can go on, whoever runs first: (1) 256 threads of 8 blocks wait for the mbarrier objects[3], 8 bytes, which has 0 of 1 arrivals; (2) 128 threads of 4 blocks wait for the mbarrier objects[0], 8 bytes, which has 1 of 2 arrivals; (3) 1024 threads of 8 blocks wait for the mbarrier objects[6], 8 bytes, which has 0 of 1 arrivals; (4) 640 threads of 8 blocks wait at the barrier of the cluster, at which 160 of 512 threads have arrived
+// defect pair_left_early: out-of-bounds; (1): it accesses columns 0 to 127 of tensor memory, and column 0 is not allocated
+// defect pair_stored_early: data-race; nothing orders the threads of the load (1) and of (2)
+// defect pair_no_wait_for_tiles: data-race; no thread has waited for the phase of the mbarrier that counts the asynchronous copy (1) before (2)
 // clang-format on
 #include <cuda_fp16.h>
 
@@ -36,6 +45,8 @@ enum Defect {
   pair_no_multicast,
   pair_own_barrier,
   pair_left_early,
+  pair_stored_early,
+  pair_no_wait_for_tiles,
 };
 const char* const kNames[] = {"",
                               "no_wait_for_tiles",
@@ -49,7 +60,9 @@ const char* const kNames[] = {"",
                               "answer_overwritten",
                               "pair_no_multicast",
                               "pair_own_barrier",
-                              "pair_left_early"};
+                              "pair_left_early",
+                              "pair_stored_early",
+                              "pair_no_wait_for_tiles"};
 
 // Rows of 128 bytes, swizzled.
 __device__ std::uint64_t descriptor(std::uint32_t tile) {
@@ -164,7 +177,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     DO("fence.mbarrier_init.release.cluster;");
   }
   if (warp == 3) {
-    PAIRED("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 256;",
+    PAIRED("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 256;",  //~
            "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], 256;",
            ::"r"(ADDRESS(&place))
            : "memory");
@@ -183,7 +196,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   Work work{static_cast<int>(blockIdx.x - rank), static_cast<int>(blockIdx.y)};
   Ring<kAnswers> answer;
   const auto next_work = [&] {
-    WAIT(answered + 8 * answer.stage, answer.parity);
+    WAIT(answered + 8 * answer.stage, answer.parity);  //~
     work = work_of(ADDRESS(answers) + 16 * answer.stage);
     __syncwarp();
     if (threadIdx.x % 32 == 0) ARRIVE_THERE(read + 8 * answer.stage, 0);
@@ -194,7 +207,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     Ring<kStages> ring;
     for (; work.is_there; next_work()) {
       for (int step = 0; step < kSteps; ++step, ring.next()) {
-        WAIT(empty + 8 * ring.stage, ring.parity ^ (defect == wrong_parity ? 0 : 1));
+        WAIT(empty + 8 * ring.stage, ring.parity ^ (defect == wrong_parity ? 0 : 1));  //~
         if (is_elected()) {
           const std::uint32_t here = tiles + ring.stage * kStageBytes;
           std::uint32_t brought = full + 8 * ring.stage;
@@ -221,7 +234,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     }
     // The last signals that stages are free arrive before the block may end.
     for (int i = 0; kBlocks != 1 && i < kStages; ++i, ring.next()) {
-      WAIT(empty + 8 * ring.stage, ring.parity ^ 1);
+      WAIT(empty + 8 * ring.stage, ring.parity ^ 1);  //~
     }
   } else if (warp == 1 && rank == 0) {
     Ring<kStages> ring;
@@ -231,7 +244,8 @@ __global__ void __launch_bounds__(kThreads, 1)
       const std::uint32_t d = sums + accumulator.stage * kColumns;
       for (int step = 0; step < kSteps; ++step, ring.next()) {
         const std::uint32_t stage = (ring.stage + (defect == wrong_stage ? 1 : 0)) % kStages;
-        UNLESS(no_wait_for_tiles) WAIT(full + 8 * ring.stage, ring.parity);
+        if (defect != no_wait_for_tiles && defect != pair_no_wait_for_tiles)
+          WAIT(full + 8 * ring.stage, ring.parity);  //~
         DO("tcgen05.fence::after_thread_sync;");
         if (is_elected()) {
           const std::uint64_t from_a = descriptor(tiles + stage * kStageBytes);
@@ -263,7 +277,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   } else if (warp == 2 && rank == 0) {
     // Asks for more work, for all blocks of the cluster.
     for (Ring<kAnswers> asked; work.is_there; asked.next(), next_work()) {
-      UNLESS(answer_overwritten) WAIT(read + 8 * asked.stage, asked.parity ^ 1);
+      UNLESS(answer_overwritten) WAIT(read + 8 * asked.stage, asked.parity ^ 1);  //~
       if (threadIdx.x % 32 < kBlocks) {
         asm volatile(
             "{.reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;\n"
@@ -286,7 +300,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     for (Ring<kAccumulators> accumulator; work.is_there; next_work(), accumulator.next()) {
       const int row = (work.row + rank) * kTileRows + threadIdx.x % 128;
       float* const to = c + row * columns + work.column * kColumns;
-      UNLESS(stored_early) WAIT(summed + 8 * accumulator.stage, accumulator.parity);
+      if (defect != stored_early && (defect != pair_stored_early || rank == 0))
+        WAIT(summed + 8 * accumulator.stage, accumulator.parity);  //~
       DO("tcgen05.fence::after_thread_sync;");
       const std::uint32_t lanes = warp % 4 * 32 << 16;
       for (int column = 0; column < kColumns; column += 32) {
@@ -311,9 +326,9 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncwarp();
   DO("tcgen05.fence::before_thread_sync;");
   if constexpr (kBlocks == 1) {
-    __syncthreads();
+    __syncthreads();  //~
   } else if (defect != pair_left_early) {
-    DO("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;");
+    DO("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;");  //~
   }
   DO("tcgen05.fence::after_thread_sync;");
   if (warp == 3 && defect != never_deallocated) {
