@@ -23,7 +23,9 @@ __device__ int* where;
 
 __global__ void refused(int* out) {
   int v = threadIdx.x;
-  if (out != nullptr) asm volatile("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(v) : "l"(out));
+  unsigned long long graph = 0;
+  if (out != nullptr) asm volatile("mov.u64 %0, %%current_graph_exec;" : "=l"(graph));
+  v += static_cast<int>(graph);
   (out == nullptr ? where : out)[threadIdx.x] = v;
 }
 __global__ void uses(const int* in, int* out) {
