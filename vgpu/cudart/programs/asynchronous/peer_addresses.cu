@@ -50,9 +50,9 @@ __global__ void __cluster_dims__(kBlocks, 1, 1)
     }
 #endif
     int of_peer;
-    asm volatile("ld.shared::cluster.s32 %0, [%1];"  //~
+    asm volatile("ld.shared::cluster.s32 %0, [%1];"
                  : "=r"(of_peer)
-                 : "r"(place ^ kPeerBit)
+                 : "r"(place ^ kPeerBit)  //~
                  : "memory");
     // A generic address has the bit, too.
     const auto flipped = reinterpret_cast<unsigned long long>(&own[t]) ^ kPeerBit;
