@@ -42,7 +42,7 @@ def cause(warpcheck, folder, name, source):
     change = change.strip()
     run([warpcheck, "exec", "--json", "report.json", "--", "./" + name], folder)
     report = json.loads((folder / "report.json").read_text())
-    finding = report["findings"][0]
+    finding = next(each for each in report["findings"] if "consequence_of" not in each)
     by_experiment = finding["grouped_by"] == "experiment"
     hint = finding["hint"] if by_experiment else ""
     marked = {number for number, line in enumerate(source.splitlines(), 1) if "//@" in line}
