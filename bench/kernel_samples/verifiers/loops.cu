@@ -104,15 +104,15 @@ __global__ void blelloch(int* a) {
     if (t < d) s[offset * (2 * t + 2) - 1] += s[offset * (2 * t + 1) - 1];
     offset *= 2;
   }
-  if (t == 0) s[127] = 0;  //~ data-race
+  if (t == 0) s[127] = 0;
   for (int d = 1; d < 128; d *= 2) {
     offset >>= 1;
     __syncthreads();  //twin:
     if (t < d) {
       int left = offset * (2 * t + 1) - 1, right = offset * (2 * t + 2) - 1;
       int v = s[left];
-      s[left] = s[right];
-      s[right] += v;
+      s[left] = s[right];  //~ data-race
+      s[right] += v;  //~ data-race
     }
   }
   __syncthreads();
