@@ -107,7 +107,7 @@ struct Pair {
   int first, second;
 };
 __global__ void copied_too_long(Pair* out, const Pair* in) {
-  memcpy(&out[threadIdx.x], &in[threadIdx.x], 2 * sizeof(Pair));  //~ data-race
+  memcpy(&out[threadIdx.x], &in[0], 2 * sizeof(Pair));  //~ data-race
 }
 //== set_row
 //pass
