@@ -108,9 +108,9 @@ TEST(OpcodeTable, SourcesHaveTheTypesOfTheirWords) {
 // one, they are lost or not decided, and the line is told.
 TEST(OpcodeTable, AnInstructionIsNamedByItsRowAndItsFunctionsAlone) {
   const std::set<std::string_view> known_elsewhere = {
-      "abs", "add",  "addc", "and", "bfe",  "bfi", "cvt",  "cvta",  "fma",   "lop3",
-      "mad", "madc", "max",  "min", "mov",  "mul", "neg",  "not",   "or",    "prmt",     "selp",
-      "set", "setp", "shl",  "shr", "slct", "sub", "subc", "vadd2", "vadd4", "vmad",     "xor"};
+      "abs",  "add", "addc", "and",  "bfe", "bfi",  "cvt",   "cvta",  "fma",  "lop3", "mad",
+      "madc", "max", "min",  "mov",  "mul", "neg",  "not",   "or",    "prmt", "selp", "set",
+      "setp", "shl", "shr",  "slct", "sub", "subc", "vadd2", "vadd4", "vmad", "xor"};
   constexpr std::string_view kFoldersOfRules[] = {
       "/check/exact/", "/check/numerics/", "/check/precision/", "/check/shadow/", "/symbolic/"};
   const std::filesystem::path vgpu = std::filesystem::path(WARPCHECK_SOURCE_DIR) / "vgpu";

@@ -1,5 +1,6 @@
 // Undefined bits: their way from a load to a store or a use.
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/machine/state.hpp"
 #include "vgpu/machine/sync/sync_testing.hpp"
 #include "vgpu/machine/undefined/undefined_memory.hpp"
 #include "vgpu/program/program.hpp"

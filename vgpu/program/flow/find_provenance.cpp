@@ -21,6 +21,7 @@
 #include "vgpu/program/emit/params.hpp"
 #include "vgpu/program/flow/provenance_values.hpp"
 #include "vgpu/program/operand_roles.hpp"
+#include "vgpu/program/shared_windows.hpp"
 #include "vgpu/program/unpacking.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
