@@ -18,8 +18,8 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
     {FindingKind::out_of_bounds, "Access out of bounds",
      "A thread or a host copy accesses memory outside the allocation that it means.",
      "Compare the index with the size before the access; check the launch shapes that do not "
-     "divide the size, and sizes 0 and 1. An index far outside has wrapped: compute it in 64 bits, "
-     "or test an unsigned difference before it is formed."},
+     "divide the size, and sizes 0 and 1. An index far outside may have wrapped: compute it in 64 "
+     "bits, or test an unsigned difference before it is formed."},
     {FindingKind::misaligned_access, "Misaligned access",
      "An address is not a multiple of the size of the access.",
      "Vector types need addresses that are multiples of their size: check pointer offsets and "
@@ -115,9 +115,7 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
      "write the flag atomically; read the flag atomically, __threadfence(), read the data."},
     {Lack::order_of_launches,
      "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
-     "a wait of the host. A non-blocking stream is not ordered with the default stream. Of grids "
-     "that a kernel launches: put the second one into cudaStreamTailLaunch, where it begins when "
-     "its parent and the grids before it have ended."},
+     "a wait of the host. A non-blocking stream is not ordered with the default stream."},
     {Lack::wait_of_host,
      "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
      "a wait of the host. A non-blocking stream is not ordered with the default stream."},
