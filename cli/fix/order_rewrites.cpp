@@ -8,19 +8,13 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/fix/rewrites.hpp"
+
 namespace warpcheck {
 namespace {
 
 using Kind = SourceNode::Kind;
 constexpr std::size_t kNoPlace = std::string_view::npos;
-
-Patch replaced(const std::string& file, const SourceTree& tree, std::size_t at, std::size_t bytes,
-               std::string text, std::string_view what) {
-  Patch patch;
-  patch.what.push_back(fmt::format("{} in line {}", what, tree.line_of(at)));
-  patch.files[file] = {{.at = at, .removed = bytes, .text = std::move(text)}};
-  return patch;
-}
 
 // A name in the source, and what it is at a wider scope.
 struct ScopeName {
@@ -82,8 +76,8 @@ void add_scopes(const std::string& file, const SourceTree& tree,
                         : tree.text().find(name.narrow, at);
       if (at == kNoPlace) break;
       if (!name.is_word && !is_in_literal(tree.text(), at)) continue;
-      patches.push_back(replaced(file, tree, at, name.narrow.size(), std::string(name.wide),
-                                 fmt::format("{} for {}", name.wide, name.narrow)));
+      patches.push_back(rewritten(file, tree, at, at + name.narrow.size(), std::string(name.wide),
+                                  fmt::format("{} for {}", name.wide, name.narrow)));
     }
   }
 }
@@ -211,8 +205,8 @@ std::vector<Patch> shifted_comparisons(const std::string& file, const SourceTree
       const bool is_shift = head[i + 1] == c || (i > 0 && (head[i - 1] == c || head[i - 1] == '-'));
       if (is_shift || head[i + 1] != '=') continue;
       const std::string narrow(1, c);
-      patches.push_back(replaced(file, tree, tree[at].head_begin + i, 2, narrow,
-                                 fmt::format("{} for {}=", narrow, narrow)));
+      patches.push_back(rewritten(file, tree, tree[at].head_begin + i, tree[at].head_begin + i + 2,
+                                  narrow, fmt::format("{} for {}=", narrow, narrow)));
     }
   }
   return patches;

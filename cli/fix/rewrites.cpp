@@ -7,10 +7,6 @@
 #include <utility>
 
 namespace warpcheck {
-namespace {
-
-using Kind = SourceNode::Kind;
-constexpr std::size_t kNotThere = std::string_view::npos;
 
 Patch rewritten(const std::string& file, const SourceTree& tree, std::size_t begin, std::size_t end,
                 std::string text, std::string_view what) {
@@ -19,6 +15,11 @@ Patch rewritten(const std::string& file, const SourceTree& tree, std::size_t beg
   patch.what.push_back(fmt::format("{} in line {}", what, tree.line_of(begin)));
   return patch;
 }
+
+namespace {
+
+using Kind = SourceNode::Kind;
+constexpr std::size_t kNotThere = std::string_view::npos;
 
 // Whether the code is all that is there: no literal and no comment would be lost.
 bool is_plain(const SourceTree& tree, std::size_t node) {

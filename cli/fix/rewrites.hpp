@@ -16,6 +16,11 @@
 
 namespace warpcheck {
 
+// The patch that puts `text` in the place of the characters from `begin` to `end`.
+//   what: was done, for people; the line is added
+Patch rewritten(const std::string& file, const SourceTree& tree, std::size_t begin, std::size_t end,
+                std::string text, std::string_view what);
+
 // `a[i] += a[j];` under an `if`: the value is read, all threads wait, the result is stored.
 std::optional<Patch> split_statement(const std::string& file, const SourceTree& tree,
                                      std::size_t node, std::string_view barrier);
