@@ -16,13 +16,18 @@ import subprocess
 import sys
 import tempfile
 
-NVCC = pathlib.Path(os.environ.get("CUDACXX") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc").resolve()
-HEADERS = NVCC.parents[1] / "include/cccl/cuda/__ptx/instructions"
-PTXAS = NVCC.parent / "ptxas"
 # Refused with a reason: device code launches no graphs here; the ISA has the layouts of interleaved maps in figures.
 KNOWN = {"special register '%current_graph_exec'", "a value that tensor maps here do not have"}
 TYPES = {"r": "b32", "l": "b64", "h": "b16", "f": "f32", "d": "f64", "q": "b128"}
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def toolkit():
+    """The toolkit's folder, as its compiler says: the nvcc on PATH may be a link or a script."""
+    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    steps = subprocess.run([nvcc, "--dryrun", "-x", "cu", "-ptx", "/dev/null"], capture_output=True, text=True,
+                           check=True).stderr
+    return pathlib.Path(re.search(r"^#\$ TOP=(.*)", steps, re.MULTILINE)[1]).resolve()
 
 
 def statements(text):
@@ -46,10 +51,10 @@ def parts(statement):
     return re.sub(r"//.*?(\n|$)", " ", text.replace("\\n", "\n").replace("\\t", " ")), operands
 
 
-def kernels():
-    """For each form its body, with registers for its operands."""
+def kernels(headers):
+    """For each form that the wrappers in a folder have: its body, with registers for its operands."""
     bodies = {}
-    for header in sorted(HEADERS.rglob("*.h")):
+    for header in sorted(headers.rglob("*.h")):
         for statement in statements(header.read_text()):
             if not statement.lstrip().startswith('"'):
                 continue  # it is in a comment
@@ -60,6 +65,8 @@ def kernels():
             registers = " ".join(f".reg .{TYPES[letter]} %o{at};"
                                  for at, letter in enumerate(operands) if letter != "n")
             bodies.setdefault(f"{registers} {body}", text.strip().replace("\n", " "))
+    if not bodies:
+        sys.exit(f"ptx_forms.py: {headers} has no asm statements")
     return list(bodies.items())
 
 
@@ -68,26 +75,28 @@ def module(target, chosen):
         f".visible .entry k{number}() {{ {body} ret; }}\n" for number, (body, _) in chosen)
 
 
-def accepted(target, forms, file):
+def accepted(ptxas, target, forms, file):
     """The forms that ptxas accepts, with their numbers."""
     chosen = list(enumerate(forms))
     while True:
         file.write_text(module(target, chosen))
-        told = subprocess.run([PTXAS, "-arch", target, file, "-o", "/dev/null"], capture_output=True,
-                              text=True).stderr
-        wrong = {int(line) - 4 for line in re.findall(r"line (\d+); error", told)}
-        if not wrong:
+        done = subprocess.run([ptxas, "-arch", target, file, "-o", "/dev/null"], capture_output=True, text=True)
+        if done.returncode == 0:
             return chosen
+        wrong = {int(line) - 4 for line in re.findall(r"line (\d+); error", done.stderr)}
+        if not wrong:
+            sys.exit(f"ptx_forms.py: {ptxas} ends with {done.returncode}: {done.stderr}")
         chosen = [each for at, each in enumerate(chosen) if at not in wrong]
 
 
 def main(warpcheck, *targets):
-    forms = kernels()
-    unexpected = not forms
+    place = toolkit()
+    forms = kernels(place / "include/cccl/cuda/__ptx/instructions")
+    unexpected = False
     for target in targets or ("sm_90a", "sm_100a", "sm_120a"):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "forms.ptx"
-            chosen = dict(accepted(target, forms, file))
+            chosen = dict(accepted(place / "bin/ptxas", target, forms, file))
             shown = subprocess.run([warpcheck, "show", file, "--full-names"], capture_output=True,
                                    text=True, check=True).stdout
         reasons = collections.defaultdict(list)
