@@ -106,6 +106,14 @@ TEST(Decode, ARecursiveCallLeadsBackToItsCopy) {
   }
 }
 
+TEST(Decode, CallsWhatAnAliasMeans) {
+  const Program program = program_of(
+      ".func f();\n.func g()\n{\nret;\n}\n.alias f, g;\n"
+      ".visible .entry k()\n{\ncall.uni f;\nret;\n}\n");
+  ASSERT_EQ(program.functions.size(), 2u);
+  EXPECT_EQ(program.functions[1].name, "g");
+}
+
 constexpr const char* kPointers =
     ".func (.param .b32 r) f(.param .b32 x)\n{\nst.param.b32 [r], 1;\nret;\n}\n"
     ".func (.param .b32 r) g(.param .b32 x)\n{\n.reg .b32 %r<2>;\nfrob.b32 %r1, %r1;\nret;\n}\n"

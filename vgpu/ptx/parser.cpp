@@ -11,6 +11,7 @@
 #include "vgpu/ptx/parse/constant.hpp"
 #include "vgpu/ptx/parse/context.hpp"
 #include "vgpu/ptx/parse/function_parser.hpp"
+#include "vgpu/ptx/parse/module_parser.hpp"
 #include "vgpu/ptx/parse/variable_parser.hpp"
 
 namespace warpcheck::ptx {
@@ -175,6 +176,16 @@ void parse_entity(Context& context) {
   }
 }
 
+}  // namespace
+
+Context begin_module(Module& module, std::string_view text, std::string_view name) {
+  constexpr std::uint64_t kFreeRegisters = 1 << 18;
+  constexpr std::uint64_t kFreePadding = 1 << 26;
+  module.name = name;
+  return {
+      Lexer(text, name), module, Budget{kFreeRegisters + text.size(), kFreePadding}, {}, {}, {}};
+}
+
 void parse_module(Context& context) {
   Lexer& lexer = context.lexer;
   parse_version(context);
@@ -194,9 +205,8 @@ void parse_module(Context& context) {
       parse_entity(context);
     }
   }
+  context.functions_of_files.conclude(context.module);
 }
-
-}  // namespace
 
 const Function* Module::find_function(std::string_view function_name) const {
   for (const Alias& alias : aliases) {
@@ -209,14 +219,9 @@ const Function* Module::find_function(std::string_view function_name) const {
 }
 
 Module parse(std::string_view text, std::string_view name) {
-  constexpr std::uint64_t kFreeRegisters = 1 << 18;
-  constexpr std::uint64_t kFreePadding = 1 << 26;
   Module module;
-  module.name = name;
-  Context context{
-      Lexer(text, name), module, Budget{kFreeRegisters + text.size(), kFreePadding}, {}, {}, {}};
+  Context context = begin_module(module, text, name);
   parse_module(context);
-  context.functions_of_files.conclude(module);
   return module;
 }
 

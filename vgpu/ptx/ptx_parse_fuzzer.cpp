@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "vgpu/ptx/fatbinary.hpp"
+#include "vgpu/ptx/lazy_module.hpp"
 #include "vgpu/ptx/module.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -72,7 +73,16 @@ void require_consistent(const Module& module) {
 
 void parse_bytes(std::string_view text) {
   try {
-    require_consistent(parse(text, "fuzz"));
+    const Module module = parse(text, "fuzz");
+    require_consistent(module);
+    // Function by function, the same must come out.
+    LazyModule lazy(text, "fuzz");
+    lazy.parse_all();
+    require_consistent(lazy.module());
+    require(lazy.module().functions.size() == module.functions.size());
+    for (std::size_t i = 0; i < module.functions.size(); ++i) {
+      require(lazy.module().functions[i].body.size() == module.functions[i].body.size());
+    }
   } catch (const ParseError&) {
   }
 }

@@ -65,8 +65,7 @@ DeviceCode& DeviceCode::edited(const std::shared_ptr<const ptx::Edits>& edits) {
   return *edited_.emplace_back(std::move(code));
 }
 
-ptx::Module DeviceCode::parsed() const {
-  if (!is_linked()) return ptx::parse(text_, name_);
+ptx::Module DeviceCode::linked() const {
   std::vector<ptx::Module> parts;
   std::size_t begin = 0;
   for (const std::size_t end : part_ends_) {
@@ -81,18 +80,27 @@ ptx::Module DeviceCode::parsed() const {
   }
 }
 
-const ptx::Module& DeviceCode::module() {
+ptx::LazyModule& DeviceCode::lazy_module() {
   if (module_ != nullptr) return *module_;
-  auto module = std::make_unique<ptx::Module>(parsed());
+  if (!is_linked() && edits_ == nullptr) {
+    module_ = std::make_unique<ptx::LazyModule>(text_, name_);
+    return *module_;
+  }
+  ptx::Module module = is_linked() ? linked() : ptx::parse(text_, name_);
   if (edits_ != nullptr) {
     try {
-      edited_places_ = ptx::apply_edits(*module, *edits_);
+      edited_places_ = ptx::apply_edits(module, *edits_);
     } catch (const ptx::EditError& error) {
       throw vgpu::Refusal(error.what());
     }
   }
-  module_ = std::move(module);
+  module_ = std::make_unique<ptx::LazyModule>(std::move(module));
   return *module_;
+}
+
+const ptx::Module& DeviceCode::whole_module() {
+  lazy_module().parse_all();
+  return module();
 }
 
 std::size_t DeviceCode::constant_bytes() {
@@ -113,6 +121,7 @@ LinkedKernel& DeviceCode::link(std::string_view kernel) {
     try {
       auto linked = std::make_unique<LinkedKernel>();
       linked->code = this;
+      lazy_module().parse_reached_from(kernel);
       linked->program = vgpu::decode(module(), kernel);
       linked->program.ptx = text_;
       vgpu::link(linked->program);
@@ -163,7 +172,7 @@ void DeviceCode::free_variables(Allocations& allocations) {
 }
 
 std::uint32_t DeviceCode::index_of(std::string_view name) const {
-  const std::vector<ptx::Variable>& variables = module_->variables;
+  const std::vector<ptx::Variable>& variables = module_->module().variables;
   const auto found =
       std::find_if(variables.begin(), variables.end(), [&](const ptx::Variable& variable) {
         return variable.name == name && lives_in_memory(variable);
@@ -177,7 +186,7 @@ std::optional<std::uint64_t> DeviceCode::address_of(std::string_view symbol) con
     if (places_[index] == nullptr) return std::nullopt;
     return places_[index]->address;
   }
-  const ptx::Function* const function = module_->find_function(symbol);
+  const ptx::Function* const function = module_->module().find_function(symbol);
   if (function == nullptr || function->is_entry) return std::nullopt;
   return vgpu::function_address(symbol);
 }
@@ -272,7 +281,8 @@ void DeviceCode::patch(LinkedKernel& kernel) {
     const std::string& reason = unplaced_reason_[patch.variable];
     if (place == nullptr || !reason.empty()) {
       throw vgpu::Refusal(fmt::format("{}: kernel {}: variable '{}' cannot be used: {}", name_,
-                                      program.kernel, module_->variables[patch.variable].name,
+                                      program.kernel,
+                                      module_->module().variables[patch.variable].name,
                                       reason.empty() ? "it has no address" : reason));
     }
     write_address(program, patch, place->address);

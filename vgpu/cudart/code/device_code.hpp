@@ -1,6 +1,6 @@
-// The PTX of one translation unit in one build, on one device.  It is parsed on first use; each
-// kernel is decoded and linked at its first launch; variables are placed in the device's memory
-// once per generation (a trial).
+// The PTX of one translation unit in one build, on one device.  Its declarations are parsed on
+// first use; each kernel is parsed, decoded and linked at its first launch; variables are placed in
+// the device's memory once per generation (a trial).
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@
 #include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/edit/program_edit.hpp"
+#include "vgpu/ptx/lazy_module.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::cudart {
@@ -78,12 +79,16 @@ class DeviceCode {
     managed_.emplace_back(std::move(name), host_pointer);
   }
 
-  const ptx::Module& module();
+  // Returns the declarations, and the bodies of functions that linked kernels reach.
+  const ptx::Module& module() { return lazy_module().module(); }
+  // Returns the module after all of its text has been parsed.
+  const ptx::Module& whole_module();
   // Returns the bytes of all constant variables.
   std::size_t constant_bytes();
 
  private:
-  ptx::Module parsed() const;
+  ptx::Module linked() const;
+  ptx::LazyModule& lazy_module();
   void place_variables(Allocations& allocations);
   [[nodiscard]] vgpu::Allocation* placed_elsewhere(const ptx::Variable& variable,
                                                    const Allocations& allocations) const;
@@ -107,7 +112,7 @@ class DeviceCode {
   std::string_view text_;  // of all parts
   std::vector<std::size_t> part_ends_;
   std::string name_;
-  std::unique_ptr<ptx::Module> module_;
+  std::unique_ptr<ptx::LazyModule> module_;
   std::shared_ptr<const ptx::Edits> edits_;  // null: none
   std::size_t edited_places_ = 0;
   std::vector<std::unique_ptr<DeviceCode>> edited_;  // the same code with other edits

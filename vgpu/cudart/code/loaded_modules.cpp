@@ -21,7 +21,7 @@ LoadedModule& LoadedModules::load(const Trial& trial, const Allocations& allocat
   auto module = std::make_unique<LoadedModule>();
   module->unit = &registry.add_loaded_unit(std::move(texts));
   DeviceCode& code = module->unit->code(trial, allocations, {});
-  for (const ptx::Function& function : code.module().functions) {
+  for (const ptx::Function& function : code.whole_module().functions) {
     if (!function.is_entry || !function.has_body) continue;
     module->kernels.push_back(&registry.add_loaded_kernel(*module->unit, function.name));
   }

@@ -28,7 +28,7 @@ class Reach {
       : module_(module), program_(program), layout_(layout) {
     for (const ptx::Function& function : module.functions) by_name_[function.name] = &function;
     for (const ptx::Module::Alias& alias : module.aliases) {
-      by_name_.try_emplace(alias.name, module.find_function(alias.name));
+      by_name_[alias.name] = module.find_function(alias.name);
     }
   }
 

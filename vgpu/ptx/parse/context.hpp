@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "vgpu/ptx/library_files.hpp"
 #include "vgpu/ptx/mnemonic.hpp"
@@ -20,6 +21,13 @@ struct Budget {
   std::uint64_t padding_bytes;  // of initialisers
 };
 
+// What stands between the braces of a function, for later.
+struct BodyText {
+  std::uint32_t function = 0;  // index into Module::functions
+  std::uint32_t line = 0;      // of the first brace
+  std::string_view text;
+};
+
 struct Context {
   Lexer lexer;
   Module& module;
@@ -27,6 +35,7 @@ struct Context {
   SymbolTable symbols;
   std::unordered_map<std::string_view, Mnemonic> mnemonics;  // each is decoded once
   FunctionsOfFiles functions_of_files;
+  std::vector<BodyText>* later = nullptr;  // not null: bodies are put there, and not parsed
 };
 
 }  // namespace warpcheck::ptx

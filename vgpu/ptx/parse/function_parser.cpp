@@ -6,6 +6,7 @@
 
 #include "vgpu/ptx/parse/body_parser.hpp"
 #include "vgpu/ptx/parse/constant.hpp"
+#include "vgpu/ptx/parse/locations.hpp"
 #include "vgpu/ptx/parse/variable_parser.hpp"
 
 namespace warpcheck::ptx {
@@ -161,7 +162,15 @@ Function& parse_function(Context& context, bool is_entry) {
   known = std::move(header.function);
   known.has_body = true;
   known.registers = std::move(header.registers);
-  parse_body(context, known);
+  if (context.later == nullptr) {
+    parse_body(context, known);
+  } else {
+    const std::uint32_t line = lexer.peek().line;
+    const std::string_view text = lexer.skip_braces();
+    note_files(context, text, known.name);
+    const auto index = static_cast<std::uint32_t>(&known - context.module.functions.data());
+    context.later->push_back({index, line, text});
+  }
   return known;
 }
 

@@ -6,12 +6,12 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cstring>
 
 namespace warpcheck::ptx {
 namespace {
 
-enum : std::uint8_t { kLetter = 1, kDigit = 2, kName = kLetter | kDigit };
+// kMark: what skip_braces() must look at
+enum : std::uint8_t { kLetter = 1, kDigit = 2, kName = kLetter | kDigit, kMark = 4 };
 
 constexpr std::array<std::uint8_t, 256> kClasses = [] {
   std::array<std::uint8_t, 256> classes{};
@@ -19,6 +19,7 @@ constexpr std::array<std::uint8_t, 256> kClasses = [] {
   for (int c = 'A'; c <= 'Z'; ++c) classes[c] = kLetter;
   for (int c = '0'; c <= '9'; ++c) classes[c] = kDigit;
   classes['_'] = classes['$'] = kLetter;
+  for (const char c : {'{', '}', '"', '/'}) classes[static_cast<unsigned char>(c)] = kMark;
   return classes;
 }();
 
@@ -46,8 +47,8 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-Lexer::Lexer(std::string_view text, std::string_view name)
-    : name_(name), cursor_(text.data()), end_(text.data() + text.size()) {
+Lexer::Lexer(std::string_view text, std::string_view name, std::uint32_t line)
+    : name_(name), cursor_(text.data()), end_(text.data() + text.size()), line_(line) {
   while (end_ != cursor_ && end_[-1] == '\0') --end_;
   advance();
 }
@@ -108,17 +109,24 @@ void Lexer::extend_mnemonic() {
 }
 
 std::string_view Lexer::skip_braces() {
-  const std::string_view rest = between(cursor_, end_);
-  std::size_t at = rest.find_first_of("}/");
-  while (at != std::string_view::npos && rest[at] == '/') {
-    const bool comment = rest.substr(at, 2) == "//";
-    at = rest.find_first_of("}/", comment ? rest.find('\n', at) : at + 1);
+  const char* const begin = token_.text.data();
+  for (unsigned depth = 1; depth > 0;) {
+    const char* const from = cursor_;
+    while (cursor_ != end_ && !(kClasses[static_cast<unsigned char>(*cursor_)] & kMark)) ++cursor_;
+    line_ += static_cast<std::uint32_t>(std::count(from, cursor_, '\n'));
+    if (cursor_ == end_) fail("expected '}', found the end of the text");
+    const char mark = *cursor_;
+    if (mark == '"') {
+      read_string();
+    } else if (mark != '/' || !skip_comment()) {
+      ++cursor_;
+      depth += mark == '{';
+      depth -= mark == '}';
+    }
   }
-  if (at == std::string_view::npos) fail("expected '}', found the end of the text");
-  line_ += static_cast<std::uint32_t>(std::count(cursor_, cursor_ + at, '\n'));
-  cursor_ += at + 1;
+  const std::string_view skipped = between(begin, cursor_);
   advance();
-  return rest.substr(0, at);
+  return skipped;
 }
 
 void Lexer::skip_statement() {
@@ -126,30 +134,34 @@ void Lexer::skip_statement() {
   expect(';');
 }
 
-void Lexer::skip_block_comment() {
+bool Lexer::skip_comment() {
   const std::string_view rest = between(cursor_, end_);
+  if (rest.starts_with("//")) {
+    cursor_ += std::min(rest.find('\n'), rest.size());
+    return true;
+  }
+  if (!rest.starts_with("/*")) return false;
   const std::size_t close = rest.find("*/", 2);
   if (close == std::string_view::npos) fail(line_, "expected '*/', found the end of the text");
   const char* const behind = cursor_ + close + 2;
   line_ += static_cast<std::uint32_t>(std::count(cursor_, behind, '\n'));
   cursor_ = behind;
+  return true;
 }
 
 void Lexer::skip_blanks() {
-  for (; cursor_ != end_; ++cursor_) {
+  while (cursor_ != end_) {
+    if (*cursor_ == '/') {
+      if (!skip_comment()) return;
+      continue;
+    }
     if (*cursor_ == '\n') {
       ++line_;
-    } else if (*cursor_ == '/' && cursor_ + 1 != end_ && cursor_[1] == '/') {
-      const auto* newline = static_cast<const char*>(
-          std::memchr(cursor_, '\n', static_cast<std::size_t>(end_ - cursor_)));
-      cursor_ = (newline == nullptr ? end_ : newline) - 1;
-    } else if (*cursor_ == '/' && cursor_ + 1 != end_ && cursor_[1] == '*') {
-      skip_block_comment();
-      --cursor_;
     } else if (*cursor_ != ' ' && *cursor_ != '\t' && *cursor_ != '\r' && *cursor_ != '\f' &&
                *cursor_ != '\v') {
       return;
     }
+    ++cursor_;
   }
 }
 

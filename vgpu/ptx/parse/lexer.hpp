@@ -38,7 +38,8 @@ struct Token {
 class Lexer {
  public:
   // Both texts must outlive the lexer.
-  Lexer(std::string_view text, std::string_view name);
+  //   line: the number of the text's first line
+  Lexer(std::string_view text, std::string_view name, std::uint32_t line = 1);
 
   [[nodiscard]] const Token& peek() const { return token_; }
   Token take();
@@ -52,7 +53,7 @@ class Lexer {
   // Extends the current identifier by its `.suffix` parts, as in mnemonics.
   void extend_mnemonic();
   // The current token must be `{`: continues after its `}` without parsing what is in between.
-  // Returns what that is.
+  // Returns the text from the one to the other.
   std::string_view skip_braces();
   // Continues after the next `;`.
   void skip_statement();
@@ -66,7 +67,7 @@ class Lexer {
  private:
   void advance();
   void skip_blanks();
-  void skip_block_comment();
+  bool skip_comment();  // false: there is none
   void read_identifier();
   void read_number();
   void read_string();
@@ -77,7 +78,7 @@ class Lexer {
   std::string_view name_;
   const char* cursor_;
   const char* end_;
-  std::uint32_t line_ = 1;
+  std::uint32_t line_;
   Token token_;
 };
 

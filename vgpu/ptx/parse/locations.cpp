@@ -1,6 +1,7 @@
 #include "vgpu/ptx/parse/locations.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 namespace warpcheck::ptx {
@@ -90,6 +91,37 @@ std::uint32_t LocationReader::intern(const SourceLocation& location) {
       interned_.try_emplace({place, location.inlined_at}, static_cast<std::uint32_t>(all.size()));
   if (is_new) all.push_back(location);
   return at->second;
+}
+
+void note_files(Context& context, std::string_view body, std::string_view function) {
+  constexpr std::string_view kDirective = ".loc", kBlanks = " \t", kName = "function_name";
+  std::uint32_t noted = kNone;
+  for (std::size_t at = body.find(kDirective); at != std::string_view::npos;
+       at = body.find(kDirective, at)) {
+    std::string_view rest = body.substr(at + kDirective.size());
+    at += kDirective.size();
+    rest = rest.substr(0, rest.find('\n'));
+    const std::size_t number = rest.find_first_not_of(kBlanks);
+    if (number == 0 || number == std::string_view::npos) continue;  // .local
+    std::uint32_t file = 0;
+    if (std::from_chars(rest.data() + number, rest.data() + rest.size(), file).ec != std::errc{}) {
+      continue;
+    }
+    const std::size_t name = rest.find(kName);
+    if (name != std::string_view::npos) {
+      std::string_view label = rest.substr(name + kName.size());
+      label.remove_prefix(std::min(label.find_first_not_of(kBlanks), label.size()));
+      const std::size_t end = std::min(label.find_first_of(" \t,+"), label.size());
+      const std::size_t next = label.find_first_not_of(kBlanks, end);
+      if (next == std::string_view::npos || label[next] != '+') {
+        context.functions_of_files.add_label(file, label.substr(0, end));
+      }
+    }
+    if (file != noted && rest.find("inlined_at") == std::string_view::npos) {
+      context.functions_of_files.add(file, function);
+      noted = file;
+    }
+  }
 }
 
 }  // namespace warpcheck::ptx

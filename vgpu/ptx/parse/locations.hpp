@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -40,5 +41,9 @@ class LocationReader {
       callers_;  // of what the last directive said, and that itself if it calls
   std::map<std::pair<Place, std::uint32_t>, std::uint32_t> interned_;
 };
+
+// Notes which files the .loc directives of a body name, as parsing it does.
+//   function: its name
+void note_files(Context& context, std::string_view body, std::string_view function);
 
 }  // namespace warpcheck::ptx
