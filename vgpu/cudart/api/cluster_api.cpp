@@ -21,14 +21,15 @@ Dim3 required_cluster(const KernelAttributes& attributes, const vgpu::Program& p
   return attributes.cluster.count() != 0 ? attributes.cluster : kNone;
 }
 
-std::uint64_t blocks_max(const KernelAttributes& attributes) {
-  return attributes.non_portable_clusters != 0 ? virtual_gpu::kClusterBlocksMax
-                                               : virtual_gpu::kPortableClusterBlocksMax;
+int blocks_max(const virtual_gpu::Capability& capability, const KernelAttributes& attributes) {
+  if (attributes.non_portable_clusters != 0) return capability.cluster_blocks_max;
+  return std::min(capability.cluster_blocks_max, virtual_gpu::kPortableClusterBlocksMax);
 }
 
 }  // namespace
 
-cudaError_t cluster_of(const KernelAttributes& attributes, const vgpu::Program& program,
+cudaError_t cluster_of(const virtual_gpu::Capability& capability,
+                       const KernelAttributes& attributes, const vgpu::Program& program,
                        const Dim3& asked, const Dim3& grid, Dim3& cluster, bool& is_explicit) {
   const Dim3 required = required_cluster(attributes, program);
   cluster = asked == kNone ? required : asked;
@@ -37,19 +38,21 @@ cudaError_t cluster_of(const KernelAttributes& attributes, const vgpu::Program& 
     cluster = {1, 1, 1};
     return cudaSuccess;
   }
-  const bool fits = broken_cluster_limit(attributes, program, cluster, grid).empty();
+  const bool fits = broken_cluster_limit(capability, attributes, program, cluster, grid).empty();
   return fits ? cudaSuccess : cudaErrorInvalidClusterSize;
 }
 
-std::string broken_cluster_limit(const KernelAttributes& attributes, const vgpu::Program& program,
+std::string broken_cluster_limit(const virtual_gpu::Capability& capability,
+                                 const KernelAttributes& attributes, const vgpu::Program& program,
                                  const Dim3& cluster, const Dim3& grid) {
   const Dim3 required = required_cluster(attributes, program);
   if (required != kNone && cluster != required) {
     return fmt::format("the cluster {} is not the kernel's {}", triple(cluster), triple(required));
   }
   if (cluster.count() == 0) return fmt::format("the cluster {} has no block", triple(cluster));
-  if (cluster.count() > blocks_max(attributes)) {
-    return fmt::format("{} blocks a cluster > {}", cluster.count(), blocks_max(attributes));
+  const int most = blocks_max(capability, attributes);
+  if (cluster.count() > static_cast<std::uint64_t>(most)) {
+    return fmt::format("{} blocks a cluster > {}", cluster.count(), most);
   }
   const std::uint32_t grids[] = {grid.x, grid.y, grid.z};
   const std::uint32_t clusters[] = {cluster.x, cluster.y, cluster.z};
@@ -156,10 +159,10 @@ cudaError_t with_launch(Device& device, const void* function, const cudaLaunchCo
   const KernelAttributes& attributes = kernel->attributes_on(memory);
   ClusterLaunch launch;
   const cudaError_t error =
-      cluster_of(attributes, program, asked_cluster(*config), to_dim3(config->gridDim),
-                 launch.cluster, launch.is_explicit);
+      cluster_of(device.trial().capability(), attributes, program, asked_cluster(*config),
+                 to_dim3(config->gridDim), launch.cluster, launch.is_explicit);
   if (error != cudaSuccess) return error;
-  launch.cluster_blocks_max = static_cast<int>(blocks_max(attributes));
+  launch.cluster_blocks_max = blocks_max(device.trial().capability(), attributes);
   launch.resident_blocks =
       resident_on_one(attributes, program, device.trial().capability(), *config);
   body(launch);

@@ -49,6 +49,8 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrComputePreemptionSupported, 1},
     Attribute{cudaDevAttrCooperativeLaunch, 1},
     Attribute{cudaDevAttrMemoryPoolsSupported, 1},
+    Attribute{cudaDevAttrMemoryPoolSupportedHandleTypes, cudaMemHandleTypePosixFileDescriptor},
+    Attribute{cudaDevAttrIpcEventSupport, 1},
     Attribute{cudaDevAttrMaxTexture1DWidth, virtual_gpu::kTexture1DWidthMax},
     Attribute{cudaDevAttrMaxTexture1DLinearWidth, virtual_gpu::kTexture1DLinearWidthMax},
     Attribute{cudaDevAttrMaxTexture2DWidth, virtual_gpu::kTexture2DMax[0]},
@@ -61,10 +63,7 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrMemSyncDomainCount, 1},
     Attribute{cudaDevAttrSurfaceAlignment, 512},
     Attribute{cudaDevAttrMemoryClockRate, virtual_gpu::kClockHz / 1000},
-    Attribute{cudaDevAttrGlobalMemoryBusWidth, virtual_gpu::kMemoryBusBits},
-    Attribute{cudaDevAttrL2CacheSize, virtual_gpu::kL2CacheBytes},
     Attribute{cudaDevAttrUnifiedAddressing, 1},
-    Attribute{cudaDevAttrClusterLaunch, 1},
     Attribute{cudaDevAttrStreamPrioritiesSupported, 1},
     Attribute{cudaDevAttrGlobalL1CacheSupported, 1},
     Attribute{cudaDevAttrLocalL1CacheSupported, 1},
@@ -93,7 +92,10 @@ std::optional<int> value_of(const virtual_gpu::Capability& capability, int id) {
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       return static_cast<int>(capability.block_shared_bytes_opt_in());
     case cudaDevAttrMaxPersistingL2CacheSize:
-      return capability.has_persisting_l2() ? virtual_gpu::kPersistingL2Bytes : 0;
+      return static_cast<int>(capability.persisting_l2_bytes());
+    case cudaDevAttrL2CacheSize: return static_cast<int>(capability.l2_bytes);
+    case cudaDevAttrGlobalMemoryBusWidth: return capability.memory_bus_bits;
+    case cudaDevAttrClusterLaunch: return capability.has_clusters() ? 1 : 0;
     case cudaDevAttrMaxAccessPolicyWindowSize:
       return capability.has_persisting_l2()
                  ? static_cast<int>(virtual_gpu::kAccessPolicyWindowBytesMax)
@@ -133,18 +135,20 @@ void describe(cudaDeviceProp& properties, const virtual_gpu::Capability& capabil
   properties.concurrentManagedAccess = 1;
   properties.computePreemptionSupported = 1;
   properties.cooperativeLaunch = 1;
-  properties.clusterLaunch = 1;
+  properties.clusterLaunch = capability.has_clusters() ? 1 : 0;
   properties.memoryPoolsSupported = 1;
+  properties.memoryPoolSupportedHandleTypes = cudaMemHandleTypePosixFileDescriptor;
+  properties.ipcEventSupported = 1;
   properties.maxTexture1D = virtual_gpu::kTexture1DWidthMax;
   std::copy_n(virtual_gpu::kTexture2DMax, 2, properties.maxTexture2D);
   std::fill_n(properties.maxTexture3D, 3, virtual_gpu::kTexture3DMax);
   properties.surfaceAlignment = 512;
   properties.multiProcessorCount = capability.multiprocessors();
   properties.unifiedAddressing = 1;
-  properties.memoryBusWidth = virtual_gpu::kMemoryBusBits;
-  properties.l2CacheSize = virtual_gpu::kL2CacheBytes;
+  properties.memoryBusWidth = capability.memory_bus_bits;
+  properties.l2CacheSize = static_cast<int>(capability.l2_bytes);
   if (capability.has_persisting_l2()) {
-    properties.persistingL2CacheMaxSize = virtual_gpu::kPersistingL2Bytes;
+    properties.persistingL2CacheMaxSize = static_cast<int>(capability.persisting_l2_bytes());
     properties.accessPolicyMaxWindowSize =
         static_cast<int>(virtual_gpu::kAccessPolicyWindowBytesMax);
   }

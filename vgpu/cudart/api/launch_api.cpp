@@ -114,19 +114,19 @@ cudaError_t prepare(Device& device, const void* function,
   broken = broken_kernel_limit(attributes, program, block, configuration.dynamic_shared_bytes);
   if (!broken.empty()) return device.errors().because(cudaErrorInvalidValue, std::move(broken));
   if (!program.parameters.empty() && arguments == nullptr) return cudaErrorInvalidValue;
-  const cudaError_t misfit = cluster_of(attributes, program, configuration.cluster, grid,
-                                        work.cluster, work.explicit_cluster);
+  const virtual_gpu::Capability& capability = device.trial().capability();
+  const cudaError_t misfit = cluster_of(capability, attributes, program, configuration.cluster,
+                                        grid, work.cluster, work.explicit_cluster);
   if (misfit != cudaSuccess) {
-    return device.errors().because(misfit,
-                                   broken_cluster_limit(attributes, program, work.cluster, grid));
+    return device.errors().because(
+        misfit, broken_cluster_limit(capability, attributes, program, work.cluster, grid));
   }
   if (grid.count() > UINT32_MAX) {
     throw vgpu::Refusal(fmt::format("{}: a grid of {} blocks; the virtual device runs at most {}",
                                     kernel->name, grid.count(), UINT32_MAX));
   }
   if (configuration.cooperative) {
-    broken = broken_residence(device.trial().capability(), program, grid, block,
-                              configuration.dynamic_shared_bytes);
+    broken = broken_residence(capability, program, grid, block, configuration.dynamic_shared_bytes);
     if (!broken.empty()) {
       return device.errors().because(cudaErrorCooperativeLaunchTooLarge, std::move(broken));
     }

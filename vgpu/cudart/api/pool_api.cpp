@@ -19,6 +19,13 @@ MemoryPool* MemoryPools::find(cudaMemPool_t handle) {
   return found == pools_.end() || (*found)->destroyed ? nullptr : found->get();
 }
 
+MemoryPool* MemoryPools::pool_of(const vgpu::Allocation& allocation) {
+  const auto found = std::ranges::find_if(pools_, [&](const auto& pool) {
+    return std::ranges::find(pool->allocations, &allocation) != pool->allocations.end();
+  });
+  return found == pools_.end() ? nullptr : found->get();
+}
+
 MemoryPool& MemoryPools::add(unsigned device, PoolMemory memory) {
   MemoryPool& pool = *pools_.emplace_back(std::make_unique<MemoryPool>());
   pool.memory = memory;
@@ -46,9 +53,20 @@ void MemoryPools::forget(unsigned device) {
   current_.erase({PoolMemory::of_device, device});
 }
 
+void add_to_pool(MemoryPool& pool, vgpu::Allocation& allocation) {
+  allocation.of_pool = true;
+  allocation.open_to = pool.open_to;
+  pool.allocations.push_back(&allocation);
+  static_cast<void>(pool.reserved_bytes());
+  pool.used_bytes += allocation.bytes;
+  pool.reserved_high = std::max(pool.reserved_high, pool.reserved_bytes());
+  allocation.counted_in = &pool.used_bytes;
+  pool.used_high = std::max(pool.used_high, pool.used_bytes);
+}
+
 cudaError_t allocate_from(Device& device, MemoryPool& pool, Stream& stream, std::string_view call,
                           void** pointer, std::size_t bytes) {
-  if (pointer == nullptr) return cudaErrorInvalidValue;
+  if (pointer == nullptr || pool.is_imported) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   if (pool.bytes_max != 0 && pool.used_bytes + bytes > pool.bytes_max) {
@@ -59,16 +77,9 @@ cudaError_t allocate_from(Device& device, MemoryPool& pool, Stream& stream, std:
   vgpu::Allocation* const allocation = is_of_device ? owner.allocations().allocate(bytes)
                                                     : owner.allocations().allocate_mapped(bytes);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
-  allocation->of_pool = true;
   allocation->managed = !is_of_device;
   allocation->page_locked = pool.memory == PoolMemory::of_host;
-  allocation->open_to = pool.open_to;
-  pool.allocations.push_back(allocation);
-  static_cast<void>(pool.reserved_bytes());
-  pool.used_bytes += bytes;
-  pool.reserved_high = std::max(pool.reserved_high, pool.reserved_bytes());
-  allocation->counted_in = &pool.used_bytes;
-  pool.used_high = std::max(pool.used_high, pool.used_bytes);
+  add_to_pool(pool, *allocation);
   *pointer = reinterpret_cast<void*>(allocation->address);
   if (stream.capture != nullptr) return cudaSuccess;
   ask_for_program();
@@ -178,7 +189,7 @@ cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t handle) {
     if (!device.exists(number)) return cudaErrorInvalidDevice;
     const bool is_its_own =
         pool.memory == PoolMemory::of_device && pool.device == static_cast<unsigned>(number);
-    if (!is_its_own) return cudaErrorInvalidValue;
+    if (!is_its_own || pool.is_imported) return cudaErrorInvalidValue;
     device.pools().set_current(pool);
     return cudaSuccess;
   });
@@ -206,7 +217,8 @@ cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType t
                               cudaMemPool_t handle) {
   return on_pools_of(location, type, [&](Device& device, unsigned number, PoolMemory memory) {
     MemoryPool* const pool = device.pools().find(handle);
-    const bool fits = pool != nullptr && pool->memory == memory && pool->device == number;
+    const bool fits =
+        pool != nullptr && pool->memory == memory && pool->device == number && !pool->is_imported;
     if (!fits) return cudaErrorInvalidValue;
     device.pools().set_current(*pool);
     return cudaSuccess;
@@ -220,12 +232,15 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* handle, const cudaMemPoolProps* pro
     const cudaError_t error =
         find_memory(device, properties->location, properties->allocType, memory);
     if (error != cudaSuccess) return error;
-    if (number_of(properties->handleTypes) != cudaMemHandleTypeNone) {
+    // As the device's attributes say: a file descriptor, and no other handle.
+    const int handles = number_of(properties->handleTypes);
+    if (handles != cudaMemHandleTypeNone) {
       if (memory != PoolMemory::of_device) return cudaErrorInvalidValue;
-      throw vgpu::Refusal("cudaMemPoolCreate: pools of several processes");
+      if (handles != cudaMemHandleTypePosixFileDescriptor) return cudaErrorNotSupported;
     }
     MemoryPool& pool = device.pools().add(number_of_pools(properties->location, memory), memory);
     pool.bytes_max = properties->maxSize;
+    pool.can_be_shared = handles != cudaMemHandleTypeNone;
     *handle = MemoryPools::handle_of(pool);
     return cudaSuccess;
   });

@@ -58,6 +58,10 @@ TEST(VirtualGpu, APlainProgramsDeviceIsOfItsNewestTarget) {
   EXPECT_EQ(properties.reservedSharedMemPerBlock, 1024u);
   EXPECT_EQ(properties.maxThreadsPerMultiProcessor, 2048);
   EXPECT_EQ(properties.maxBlocksPerMultiProcessor, 32);
+  EXPECT_EQ(properties.l2CacheSize, 60 << 20);
+  EXPECT_EQ(properties.persistingL2CacheMaxSize, 45 << 20);
+  EXPECT_EQ(properties.memoryBusWidth, 6144);
+  EXPECT_EQ(properties.clusterLaunch, 1);
   EXPECT_EQ(attribute(cudaDevAttrComputeCapabilityMajor), 9);
   EXPECT_EQ(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin), 227 * 1024);
   EXPECT_EQ(resident(32, 0), 32);
@@ -93,6 +97,10 @@ TEST(VirtualGpu, CapabilitiesAreThoseOfTheTable) {
   EXPECT_EQ(capability_of(86).block_shared_bytes_opt_in(), 99u * 1024);
   EXPECT_EQ(capability_of(89).multiprocessor_blocks_max, 24);
   EXPECT_EQ(capability_of(101).sm(), 100u);
+  EXPECT_EQ(capability_of(100).cluster_blocks_max, 16);
+  EXPECT_EQ(capability_of(121).cluster_blocks_max, 8);
+  EXPECT_FALSE(capability_of(89).has_clusters());
+  EXPECT_EQ(capability_of(75).persisting_l2_bytes(), 0u);
   EXPECT_EQ(capability_of(999).sm(), kCapabilities.back().sm());
 }
 

@@ -18,12 +18,13 @@ namespace {
 constexpr int kCudaVersion = CUDA_VERSION;
 
 // Returns attributes that the driver has in addition to the runtime.  Programs query them before
-// they use features that are refused here, e.g. handles for other processes.
+// they use features that are refused here, e.g. compression.
 int value_of_drivers_own(int attribute) {
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER:
     case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1:
     case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1:
     case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:

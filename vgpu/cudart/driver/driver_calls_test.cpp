@@ -61,6 +61,8 @@ const std::map<std::string_view, CUresult> kOtherAnswers{
     {"cuFlushGPUDirectRDMAWrites", CUDA_ERROR_NOT_SUPPORTED},
     {"cuIpcGetMemHandle", CUDA_ERROR_NOT_SUPPORTED},  // refused outside of `warpcheck exec`
     {"cuIpcCloseMemHandle", CUDA_ERROR_NOT_SUPPORTED},
+    {"cuMemPoolExportPointer", CUDA_ERROR_NOT_SUPPORTED},
+    {"cuMemPoolImportPointer", CUDA_ERROR_NOT_SUPPORTED},
     {"cuIpcOpenEventHandle", CUDA_ERROR_NOT_SUPPORTED},
     {"cuIpcGetEventHandle", CUDA_ERROR_INVALID_HANDLE},  // the event is of one process
 };

@@ -293,6 +293,26 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
   });
 }
 
+CUresult cuMemPoolExportToShareableHandle(void* exported, CUmemoryPool pool,
+                                          CUmemAllocationHandleType type,
+                                          unsigned long long flags) {
+  return after_init([&] {
+    if (flags != 0) return fail(cudaErrorInvalidValue);
+    return cudaMemPoolExportToShareableHandle(
+        exported, pool, static_cast<cudaMemAllocationHandleType>(number_of(type)), 0);
+  });
+}
+
+CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* pool, void* imported,
+                                            CUmemAllocationHandleType type,
+                                            unsigned long long flags) {
+  return after_init([&] {
+    if (flags != 0) return fail(cudaErrorInvalidValue);
+    return cudaMemPoolImportFromShareableHandle(
+        pool, imported, static_cast<cudaMemAllocationHandleType>(number_of(type)), 0);
+  });
+}
+
 CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
   return after_init([&] {
     if (location == nullptr || flags == nullptr) return fail(cudaErrorInvalidValue);

@@ -2,6 +2,8 @@
 // (vgpu/cudart/memory/virtual_memory.hpp, multicasts.hpp).
 #include <cuda.h>
 
+#include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "vgpu/cudart/driver/driver_call.hpp"
@@ -33,7 +35,14 @@ CUresult check_properties(const CUmemAllocationProp* properties, const Device& d
       type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT) {
     throw warpcheck::vgpu::Refusal("cuMemCreate of memory of the host");
   }
+  // As on a device whose attributes say so: a file descriptor, and no other handle.
+  const int handles = number_of(properties->requestedHandleTypes);
+  if ((handles & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0) return CUDA_ERROR_NOT_SUPPORTED;
   return is_device(properties->location, device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+bool is_descriptor(CUmemAllocationHandleType type) {
+  return number_of(type) == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 }
 
 }  // namespace
@@ -72,6 +81,34 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void*
   return in_virtual_memory([&](VirtualMemory& memory, Device&) {
     if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
     return memory.retain(*handle, to_address(pointer));
+  });
+}
+
+// The program sends the descriptor to the other process by means that do not wait for the device,
+// so earlier operations are completed here.
+CUresult cuMemExportToShareableHandle(void* exported, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType type, unsigned long long flags) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device& device) {
+    require_exec("cuMemExportToShareableHandle");
+    if (exported == nullptr || flags != 0 || !is_descriptor(type)) return CUDA_ERROR_INVALID_VALUE;
+    device.execution().run_all_for_nobody();
+    int descriptor = -1;
+    const CUresult result = memory.export_memory(descriptor, handle, device.process_memory());
+    if (result == CUDA_SUCCESS) std::memcpy(exported, &descriptor, sizeof descriptor);
+    return result;
+  });
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* imported,
+                                        CUmemAllocationHandleType type) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device& device) {
+    require_exec("cuMemImportFromShareableHandle");
+    if (handle == nullptr || !is_descriptor(type)) return CUDA_ERROR_INVALID_VALUE;
+    const auto allocations_of = [&](int number) {
+      return device.exists(number) ? &device.other(number).allocations() : nullptr;
+    };
+    const auto descriptor = static_cast<int>(reinterpret_cast<std::intptr_t>(imported));
+    return memory.import_memory(*handle, descriptor, device.process_memory(), allocations_of);
   });
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "vgpu/cudart/code/registry.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::cudart {
@@ -17,12 +18,14 @@ namespace warpcheck::cudart {
 //   asked: the launch's request; all 0: none
 //   cluster: the result; one block if neither launch nor kernel requests clusters
 //   is_explicit: receives whether one of them does
-cudaError_t cluster_of(const KernelAttributes& attributes, const vgpu::Program& program,
+cudaError_t cluster_of(const virtual_gpu::Capability& capability,
+                       const KernelAttributes& attributes, const vgpu::Program& program,
                        const Dim3& asked, const Dim3& grid, Dim3& cluster, bool& is_explicit);
 
 // Returns which limit a cluster breaks, as "gridDim.x 6 is no multiple of 4 blocks of a cluster";
 // empty: none.
-std::string broken_cluster_limit(const KernelAttributes& attributes, const vgpu::Program& program,
+std::string broken_cluster_limit(const virtual_gpu::Capability& capability,
+                                 const KernelAttributes& attributes, const vgpu::Program& program,
                                  const Dim3& cluster, const Dim3& grid);
 
 // Returns the request in the attributes of a launch; all 0: none.

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/cudart/memory/process_files.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {
@@ -31,6 +32,9 @@ struct MemoryPool {
   std::uint64_t used_high = 0;
   std::array<int, 3> reuse{1, 1, 1};  // follow events, opportunistic, internal dependencies
   bool destroyed = false;             // its allocations remain valid
+  bool can_be_shared = false;         // other processes may import it and its allocations
+  bool is_imported = false;           // from another process: nothing is allocated from it
+  std::shared_ptr<ProcessFile> file;  // the pool as processes know it; null: none but this one does
   std::vector<vgpu::Allocation*> allocations;
   std::uint64_t used_bytes = 0;  // of those that are live
   std::uint64_t reserved_high = 0;
@@ -52,6 +56,8 @@ class MemoryPools {
   static cudaMemPool_t handle_of(MemoryPool& pool) {
     return reinterpret_cast<cudaMemPool_t>(&pool);
   }
+  // Returns the pool that an allocation is of; nullptr: it is of none.
+  MemoryPool* pool_of(const vgpu::Allocation& allocation);
   // Returns nullptr if there is no such pool.
   MemoryPool* find(cudaMemPool_t handle);
   MemoryPool& add(unsigned device, PoolMemory memory = PoolMemory::of_device);
@@ -72,6 +78,9 @@ class MemoryPools {
   std::vector<std::unique_ptr<MemoryPool>> pools_;
   std::map<std::pair<PoolMemory, unsigned>, MemoryPool*> default_, current_;
 };
+
+// Lets the pool count a new allocation, and decide who may use it.
+void add_to_pool(MemoryPool& pool, vgpu::Allocation& allocation);
 
 // Allocates in the order of the stream, by the API function `call`.
 cudaError_t allocate_from(Device& device, MemoryPool& pool, Stream& stream, std::string_view call,

@@ -1,5 +1,6 @@
 #include "vgpu/cudart/memory/process_memory.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,11 +14,13 @@
 namespace warpcheck::cudart {
 namespace {
 
+constexpr std::string_view kOpenedBy = "cudaIpcOpenMemHandle";
 constexpr std::size_t kPage = 4096;
 
-// The lock has a page of its own; the bytes follow, with the slack that every allocation has.
+// The lock has half of the first page, notes() the other; the bytes follow, with the slack that
+// every allocation has.
 constexpr std::size_t kDataAt = 2 * kPage;
-static_assert(vgpu::kRowSlack <= kPage);
+static_assert(vgpu::kRowSlack <= kPage && sizeof(vgpu::ProcessLock) <= kPage / 2);
 
 std::size_t file_bytes_of(std::uint64_t bytes) {
   return kDataAt + (bytes + kPage - 1) / kPage * kPage + kPage;
@@ -26,37 +29,55 @@ std::size_t file_bytes_of(std::uint64_t bytes) {
 }  // namespace
 
 void ProcessMemory::share(Allocations& allocations, vgpu::Allocation& allocation,
-                          const std::shared_ptr<ProcessFile>& file) {
+                          const std::shared_ptr<ProcessFile>& file, std::string_view by) {
   memory_.move(allocation, file->data() + kDataAt,
                reinterpret_cast<vgpu::ProcessLock*>(file->data()));
   mapped_[&allocation] = file;
   allocations.fill_from_host(allocation);
   ExecSession::instance()->not_checked(
-      "what processes do to memory that they share (cudaIpcOpenMemHandle): it is not known what "
-      "orders them, nor what the others have written");
+      fmt::format("what processes do to memory that they share ({}): it is not known what orders "
+                  "them, nor what the others have written",
+                  by));
 }
 
-cudaError_t ProcessMemory::get_handle(Allocations& allocations, vgpu::Allocation& allocation,
-                                      cudaIpcMemHandle_t& handle) {
+std::shared_ptr<ProcessFile> ProcessMemory::file_of(Allocations& allocations,
+                                                    vgpu::Allocation& allocation,
+                                                    std::string_view by) {
   std::shared_ptr<ProcessFile>& file = exported_[&allocation];
   if (file == nullptr) {
     file = ProcessFile::make(ProcessFileHandle::What::memory, allocation.bytes,
                              file_bytes_of(allocation.bytes));
     if (file == nullptr) {
       exported_.erase(&allocation);
-      return cudaErrorMapBufferObjectFailed;
+      return nullptr;
     }
     new (file->data()) vgpu::ProcessLock;
     std::memcpy(file->data() + kDataAt, allocation.data, allocation.bytes);
-    share(allocations, allocation, file);
+    share(allocations, allocation, file, by);
   }
+  return file;
+}
+
+std::shared_ptr<ProcessFile> ProcessMemory::open_file(const ProcessFileHandle& handle) {
+  if (handle.what != ProcessFileHandle::What::memory) return nullptr;
+  return ProcessFile::open(handle, file_bytes_of(handle.bytes));
+}
+
+std::span<std::byte> ProcessMemory::notes(const ProcessFile& file) {
+  return {file.data() + kPage / 2, kPage / 2};
+}
+
+cudaError_t ProcessMemory::get_handle(Allocations& allocations, vgpu::Allocation& allocation,
+                                      cudaIpcMemHandle_t& handle) {
+  const std::shared_ptr<ProcessFile> file = file_of(allocations, allocation, kOpenedBy);
+  if (file == nullptr) return cudaErrorMapBufferObjectFailed;
   handle = to_handle<cudaIpcMemHandle_t>(file->handle());
   return cudaSuccess;
 }
 
 cudaError_t ProcessMemory::open(Allocations& allocations, const cudaIpcMemHandle_t& handle,
                                 void** pointer) {
-  const ProcessFileHandle known = file_handle_in(handle);
+  const ProcessFileHandle known = in_handle<ProcessFileHandle>(handle);
   if (known.what != ProcessFileHandle::What::memory) return cudaErrorInvalidResourceHandle;
   if (known.process == ::getpid()) return cudaErrorDeviceUninitialized;
   const auto opened = opened_.find(known);
@@ -65,11 +86,11 @@ cudaError_t ProcessMemory::open(Allocations& allocations, const cudaIpcMemHandle
     *pointer = reinterpret_cast<void*>(opened->second.allocation->address);
     return cudaSuccess;
   }
-  const auto file = ProcessFile::open(known, file_bytes_of(known.bytes));
+  const auto file = open_file(known);
   if (file == nullptr) return cudaErrorMapBufferObjectFailed;
   vgpu::Allocation* const allocation = allocations.allocate(known.bytes);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
-  share(allocations, *allocation, file);
+  share(allocations, *allocation, file, kOpenedBy);
   opened_[known] = {allocation, 1};
   *pointer = reinterpret_cast<void*>(allocation->address);
   return cudaSuccess;

@@ -2,12 +2,19 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <optional>
+#include <string_view>
 
+#include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/program/refusal.hpp"
 
 namespace warpcheck::cudart {
 namespace {
+
+constexpr int kExportable = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+constexpr std::string_view kImportedBy = "cuMemImportFromShareableHandle";
 
 bool is_multiple(std::uint64_t value) { return value % VirtualMemory::kGranularity == 0; }
 
@@ -106,6 +113,52 @@ CUresult VirtualMemory::retain(CUmemGenericAllocationHandle& handle, CUdeviceptr
   if (mapping == mappings_.end()) return CUDA_ERROR_INVALID_VALUE;
   handle = mapping->second.handle;
   ++created_[handle].references;
+  return CUDA_SUCCESS;
+}
+
+CUresult VirtualMemory::export_memory(int& descriptor, CUmemGenericAllocationHandle handle,
+                                      ProcessMemory& process_memory) {
+  if (multicasts_.has(handle)) {
+    throw vgpu::Refusal("cuMemExportToShareableHandle of a multicast object");
+  }
+  const CUmemAllocationProp* const known = properties(handle);
+  if (known == nullptr || number_of(known->requestedHandleTypes) != kExportable) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  Created& created = created_[handle];
+  if (created.file == nullptr) {
+    created.file = process_memory.file_of(*created.allocations, *created.memory, kImportedBy);
+    if (created.file == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+    std::memcpy(ProcessMemory::notes(*created.file).data(), known, sizeof *known);
+  }
+  descriptor = created.file->descriptor();
+  return descriptor < 0 ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
+}
+
+CUresult VirtualMemory::import_memory(CUmemGenericAllocationHandle& handle, int descriptor,
+                                      ProcessMemory& process_memory,
+                                      const AllocationsOf& allocations_of) {
+  const std::optional<ProcessFileHandle> named = ProcessFile::handle_of(descriptor);
+  if (!named) return CUDA_ERROR_INVALID_VALUE;
+  const auto own = std::ranges::find_if(created_, [&](const auto& entry) {
+    return entry.second.file != nullptr && entry.second.file->handle() == *named;
+  });
+  if (own != created_.end()) {
+    handle = own->first;
+    ++own->second.references;
+    return CUDA_SUCCESS;
+  }
+  const std::shared_ptr<ProcessFile> file = ProcessMemory::open_file(*named);
+  if (file == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUmemAllocationProp properties;
+  std::memcpy(&properties, ProcessMemory::notes(*file).data(), sizeof properties);
+  Allocations* const allocations = allocations_of(properties.location.id);
+  if (allocations == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const CUresult result = create(handle, named->bytes, properties, *allocations);
+  if (result != CUDA_SUCCESS) return result;
+  Created& created = created_[handle];
+  created.file = file;
+  process_memory.share(*allocations, *created.memory, file, kImportedBy);
   return CUDA_SUCCESS;
 }
 

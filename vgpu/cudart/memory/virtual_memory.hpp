@@ -2,17 +2,21 @@
 // API, "Virtual Memory Management").
 //
 // For all other code, a mapping is an allocation: found by its addresses, and accessible to the
-// devices that cuMemSetAccess names.  Mappings of one handle are the same memory.
+// devices that cuMemSetAccess names.  Mappings of one handle are the same memory.  So are handles
+// of other processes that were imported from an exported one (process_memory.hpp).
 #pragma once
 
 #include <cuda.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <span>
 
 #include "vgpu/cudart/memory/multicasts.hpp"
+#include "vgpu/cudart/memory/process_memory.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {
@@ -35,6 +39,15 @@ class VirtualMemory {
                   const CUmemAllocationProp& properties, Allocations& allocations);
   CUresult release(CUmemGenericAllocationHandle handle);
   CUresult retain(CUmemGenericAllocationHandle& handle, CUdeviceptr address);
+  // Gives the memory to other processes, as a file descriptor, which the program closes.  Its
+  // properties must have announced that.
+  CUresult export_memory(int& descriptor, CUmemGenericAllocationHandle handle,
+                         ProcessMemory& process_memory);
+  // What a process has exported, this one included; its bytes are not known to be unwritten.
+  //   allocations_of: of an existing device; null: the device does not exist
+  using AllocationsOf = std::function<Allocations*(int device)>;
+  CUresult import_memory(CUmemGenericAllocationHandle& handle, int descriptor,
+                         ProcessMemory& process_memory, const AllocationsOf& allocations_of);
   // Returns nullptr if there is no such handle.
   [[nodiscard]] const CUmemAllocationProp* properties(CUmemGenericAllocationHandle handle) const;
 
@@ -71,6 +84,7 @@ class VirtualMemory {
     vgpu::Allocation* memory = nullptr;
     unsigned references = 0;  // held by the program; 0: the handle is invalid
     unsigned mappings = 0;
+    std::shared_ptr<ProcessFile> file = nullptr;  // null: no other process has it
   };
   struct Mapping {
     CUmemGenericAllocationHandle handle = 0;

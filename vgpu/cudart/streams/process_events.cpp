@@ -33,7 +33,7 @@ std::shared_ptr<ProcessEvent> ProcessEvent::make() {
 
 std::shared_ptr<ProcessEvent> ProcessEvent::open(const cudaIpcEventHandle_t& handle,
                                                  cudaError_t& error) {
-  const ProcessFileHandle known = file_handle_in(handle);
+  const ProcessFileHandle known = in_handle<ProcessFileHandle>(handle);
   error = cudaErrorInvalidValue;
   if (known.what != ProcessFileHandle::What::event) return nullptr;
   error = cudaErrorDeviceUninitialized;

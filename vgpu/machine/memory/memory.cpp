@@ -136,10 +136,14 @@ struct DeviceMemory::Arena {
     give_id(allocation.id);
     for (const Allocation& part : allocation.parts) give_id(part.id);
   }
+  // Bytes that move() has given belong to the caller of that.
+  void give_bytes(const Allocation& allocation) {
+    if (allocation.shared_by == nullptr) pool.give(allocation.data, allocation.bytes);
+  }
   void drop_all(std::vector<std::unique_ptr<Allocation>>& list) {
     if (list.empty()) return;
     for (const auto& allocation : list) {
-      if (allocation->shared_by == nullptr) pool.give(allocation->data, allocation->bytes);
+      give_bytes(*allocation);
       give_ids(*allocation);
     }
     // Reversed, so that equal later allocations reuse them in the same order.
@@ -290,7 +294,12 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
 }
 
 void DeviceMemory::move(Allocation& allocation, std::byte* data, ProcessLock* shared_by) {
-  if (allocation.shared_by == nullptr) arena_->pool.give(allocation.data, allocation.bytes);
+  arena_->give_bytes(allocation);
+  for (const auto& view : arena_->views) {
+    if (!view->live || view->data != allocation.data) continue;
+    view->data = data;
+    view->shared_by = shared_by;
+  }
   allocation.data = data;
   allocation.shared_by = shared_by;
   for (Allocation& part : allocation.parts) {
@@ -385,7 +394,7 @@ Allocation* DeviceMemory::allocate_unmapped(std::uint64_t bytes, unsigned device
 
 void DeviceMemory::free_unmapped(Allocation& memory) {
   devices_[memory.device].remove(memory.bytes);
-  arena_->pool.give(memory.data, memory.bytes);
+  arena_->give_bytes(memory);
   memory.live = false;
 }
 
@@ -444,7 +453,7 @@ void DeviceMemory::free(Allocation* allocation) {
       give_back_pages(*allocation);
     } else {
       // The addresses stay reserved, because programs allocate and free in loops.
-      arena_->pool.give(allocation->data, allocation->bytes);
+      arena_->give_bytes(*allocation);
       allocation->data = nullptr;
     }
   }
