@@ -57,6 +57,7 @@ bool EpochNumbers::begin_phase(Slot& slot, std::uint32_t phase, std::uint32_t in
 }
 
 void EpochNumbers::rows_to_cells() {
+  perform_reads_();
   for (Shadow& shadow : shadows_) shadow.all_to_cells();
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,10 @@ namespace warpcheck::vgpu {
 class EpochNumbers {
  public:
   //   shadows: by Allocation::id; renumbered when numbers run out
-  EpochNumbers(std::vector<Shadow>& shadows, const EpochLimits& limits)
-      : shadows_(shadows), limits_(limits) {}
+  //   perform_reads: performs the reads that wait in front of them
+  EpochNumbers(std::vector<Shadow>& shadows, const EpochLimits& limits,
+               std::function<void()> perform_reads)
+      : shadows_(shadows), limits_(limits), perform_reads_(std::move(perform_reads)) {}
 
   // Begins a trial.
   void reset();
@@ -45,6 +48,8 @@ class EpochNumbers {
     if (access.space == ptx::Space::shared) return {slots_[access.place.slot].period, launches_};
     return {global_period_, launches_, access.space == ptx::Space::global};
   }
+  // Returns the number of the period of global memory.
+  [[nodiscard]] std::uint64_t global_period() const { return global_period_; }
   // Returns the running launch, counted over all trials.
   [[nodiscard]] std::uint64_t launches() const { return launches_; }
 
@@ -108,6 +113,7 @@ class EpochNumbers {
 
   std::vector<Shadow>& shadows_;
   EpochLimits limits_;
+  std::function<void()> perform_reads_;
   std::uint32_t launch_ = 0;    // as in an epoch
   std::uint64_t launches_ = 0;  // not wrapped around
   bool single_block_ = false;   // the launch has one block

@@ -37,11 +37,13 @@ EpochRaces::EpochRaces(Reporter& reporter, CollectiveOrder& collectives,
     : limits_(limits),
       loops_(functions),
       reports_(reporter, collectives),
-      numbers_(shadows_, limits) {}
+      room_(limits.deferred_reads),
+      numbers_(shadows_, limits, [this] { perform_all_reads(); }) {}
 
 void EpochRaces::reset(WarpModel model) {
   numbers_.reset();
   ordered_threads_ = model == WarpModel::lockstep ? kOrderedInWarp : kOrderedInThread;
+  for (Shadow& shadow : shadows_) shadow.reads.clear(room_);
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
   if (kept > kKeptBytesMax) shadows_.clear();
@@ -71,11 +73,17 @@ void EpochRaces::begin_phase(const WarpPlace& place, bool starts_again) {
   shared.log.begin(shared.bytes, ordered_threads_);
 }
 
+inline Shadow& EpochRaces::shadow_at(std::uint32_t id) {
+  if (id >= shadows_.size()) [[unlikely]]
+    shadows_.resize(id + 1);
+  return shadows_[id];
+}
+
+// Returns the shadow with all that came before the access.
 template <typename AnyAccess>
 inline Shadow& EpochRaces::shadow_of(const AnyAccess& access) {
-  const std::uint32_t id = access.allocation->id;
-  if (id >= shadows_.size()) shadows_.resize(id + 1);
-  Shadow& shadow = shadows_[id];
+  Shadow& shadow = shadow_at(access.allocation->id);
+  perform_reads(shadow);
   const Shadow::Period period = numbers_.period_of(access);
   if (shadow.period().number != period.number) shadow.begin(period, access.allocation->limit());
   return shadow;
@@ -153,11 +161,51 @@ bool EpochRaces::take(const RowAccess& access) {
       return !is_refused_;
     }
   }
+  if (access.kind == AccessKind::read && defer(access)) return true;
+  return take_in_shadow(access, numbers_.epoch_of(access), shadow_of(access));
+}
+
+// Takes a read that waits until records of its memory are needed.  False: it must be checked.
+inline bool EpochRaces::defer(const RowAccess& read) {
+  if (read.space != ptx::Space::global) return false;
+  Shadow& shadow = shadow_at(read.allocation->id);
+  if (shadow.reads.period() != numbers_.global_period() && !begin_reads(read, shadow)) return false;
+  const Epoch epoch = numbers_.epoch_of(read);
+  if (shadow.reads.take(read, epoch, room_)) [[likely]]
+    return true;
+  perform_all_reads();
+  return begin_reads(read, shadow) && shadow.reads.take(read, epoch, room_);
+}
+
+// Lets the reads of this period wait from now on.  False: they must not, or there is no room.
+bool EpochRaces::begin_reads(const RowAccess& read, Shadow& shadow) {
+  const Shadow::Period period = numbers_.period_of(read);
+  if (shadow.period().number != period.number) {
+    return shadow.reads.begin(period, read.allocation->limit(), room_);
+  }
+  if (!shadow.is_only_read()) return false;
+  shadow.reads.go_on(period.number);
+  return true;
+}
+
+void EpochRaces::perform_reads(Shadow& shadow) {
+  if (shadow.reads.period() == 0) return;
+  shadow.reads.perform(
+      room_,
+      [&](const Shadow::Period& period, std::uint32_t bytes) { shadow.begin(period, bytes); },
+      [&](const RowAccess& read, Epoch epoch) { take_in_shadow(read, epoch, shadow); });
+}
+
+void EpochRaces::perform_all_reads() {
+  for (Shadow& shadow : shadows_) perform_reads(shadow);
+}
+
+//   epoch: of the thread in lane 0
+bool EpochRaces::take_in_shadow(const RowAccess& access, Epoch epoch, Shadow& shadow) {
   const bool writes = access.kind == AccessKind::write;
-  Shadow& shadow = shadow_of(access);
   const unsigned access_class = writes ? kWeakWrite : kWeakRead;
-  if (takes_line(access, access.first, access_class, shadow)) return true;
-  RaceRow row = row_of(access, access_class, shadow);
+  if (takes_line(access, epoch, access.first, access_class, shadow)) return true;
+  RaceRow row = row_of(access, epoch, access_class, shadow);
   row.offset = access.offsets;
   row.cell = start_of(access.first) >> row.offset_shift;
   const LaneRuns runs = loops_.runs_of(row, access.pattern, access.bytes);
@@ -175,11 +223,11 @@ bool EpochRaces::take(const RowAccess& access) {
 // Returns a row with everything that checks of one access class need, except the offsets and the
 // cell.
 template <typename AnyAccess>
-inline RaceRow EpochRaces::row_of(const AnyAccess& access, unsigned access_class,
+inline RaceRow EpochRaces::row_of(const AnyAccess& access, Epoch epoch, unsigned access_class,
                                   Shadow& shadow) const {
   if (access.bytes < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
   RaceRow row;
-  row.epoch = numbers_.epoch_of(access);
+  row.epoch = epoch;
   row.ordered_threads = ordered_threads_;
   row.pc = access.pc;
   row.mask = access.mask;
@@ -193,14 +241,13 @@ inline RaceRow EpochRaces::row_of(const AnyAccess& access, unsigned access_class
 // Returns whether a full row of words that is exactly one line was taken as a record.
 //   first: the offset of lane 0
 template <typename AnyAccess>
-inline bool EpochRaces::takes_line(const AnyAccess& access, std::int64_t first,
+inline bool EpochRaces::takes_line(const AnyAccess& access, Epoch epoch, std::int64_t first,
                                    unsigned access_class, Shadow& shadow) const {
   constexpr std::int64_t kLineBytes = 4 * kLineCells;
   return access.mask == ~0u && access.bytes == 4 && access.pattern == Pattern::strided &&
          first % kLineBytes == 0 && limits_.has_rows && !shadow.is_bytes() &&
          shadow.takes_rows(access_class) &&
-         shadow.take_line(first / kLineBytes, numbers_.epoch_of(access), access.pc, access_class,
-                          ordered_threads_);
+         shadow.take_line(first / kLineBytes, epoch, access.pc, access_class, ordered_threads_);
 }
 
 // Sets where to record the row and which histories to check, in cells.
@@ -215,9 +262,10 @@ inline void EpochRaces::prepare_cells(RaceRow& row, Pattern pattern, unsigned ac
 
 void EpochRaces::check_in_shadow(const Access& access) {
   Shadow& shadow = shadow_of(access);
+  const Epoch epoch = numbers_.epoch_of(access);
   const unsigned access_class = class_of(access).index();
-  if (takes_line(access, access.offset[0], access_class, shadow)) return;
-  RaceRow row = row_of(access, access_class, shadow);
+  if (takes_line(access, epoch, access.offset[0], access_class, shadow)) return;
+  RaceRow row = row_of(access, epoch, access_class, shadow);
   row.offset = access.offset.data();
   row.cell = first_cell(access, access.pattern, row.offset_shift);
   const LaneRuns runs = loops_.runs_of(row, access.pattern, access.bytes);
@@ -259,9 +307,11 @@ void EpochRaces::forget(const Allocation& allocation) {
   if (allocation.id >= shadows_.size()) return;
   Shadow& shadow = shadows_[allocation.id];
   if (!allocation.on_heap()) {
-    if (shadow.host_bytes() >= kReleasedMin) shadow.release();
-    return;
+    if (shadow.host_bytes() < kReleasedMin) return;
+    shadow.reads.clear(room_);
+    return shadow.release();
   }
+  perform_reads(shadow);
   if (shadow.period().launch != numbers_.launches()) return;
   shadow.clear();
   shadow.begin({0, numbers_.launches(), true}, 0);

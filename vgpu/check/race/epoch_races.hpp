@@ -23,6 +23,8 @@ class EpochRaces {
   // The loops of `functions` are used throughout the trial.
   EpochRaces(Reporter& reporter, CollectiveOrder& collectives, const RaceRowFunctions& functions,
              const EpochLimits& limits);
+  EpochRaces(const EpochRaces&) = delete;
+  EpochRaces& operator=(const EpochRaces&) = delete;
 
   // Begins a trial.
   void reset(WarpModel model);
@@ -39,7 +41,9 @@ class EpochRaces {
   [[nodiscard]] AccessRecord& record_of(std::uint32_t slot) { return shared_[slot].log.record(); }
 
   [[nodiscard]] bool has_records_of(const Allocation& allocation) const {
-    return allocation.id < shadows_.size() && shadows_[allocation.id].capacity() != 0;
+    if (allocation.id >= shadows_.size()) return false;
+    const Shadow& shadow = shadows_[allocation.id];
+    return shadow.capacity() != 0 || !shadow.reads.is_empty();
   }
   void forget(const Allocation& allocation);
   // Calls visit(place) for the latest block in each slot of the launch, with its phase.
@@ -65,15 +69,21 @@ class EpochRaces {
   void move_to_shadow(RowLog& log, const Access& access);
   void record(RaceRow row, Pattern pattern, unsigned access_class, std::uint32_t bytes,
               Shadow& shadow);
+  Shadow& shadow_at(std::uint32_t id);
   // Take an Access or a RowAccess.
   template <typename AnyAccess>
   Shadow& shadow_of(const AnyAccess& access);
   template <typename AnyAccess>
-  [[nodiscard]] RaceRow row_of(const AnyAccess& access, unsigned access_class,
+  [[nodiscard]] RaceRow row_of(const AnyAccess& access, Epoch epoch, unsigned access_class,
                                Shadow& shadow) const;
   template <typename AnyAccess>
-  bool takes_line(const AnyAccess& access, std::int64_t first, unsigned access_class,
+  bool takes_line(const AnyAccess& access, Epoch epoch, std::int64_t first, unsigned access_class,
                   Shadow& shadow) const;
+  bool take_in_shadow(const RowAccess& access, Epoch epoch, Shadow& shadow);
+  bool defer(const RowAccess& read);
+  bool begin_reads(const RowAccess& read, Shadow& shadow);
+  void perform_reads(Shadow& shadow);
+  void perform_all_reads();
   void prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class, Shadow& shadow) const;
   void check_in_shadow(const Access& access);
   void check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
@@ -82,6 +92,7 @@ class EpochRaces {
   EpochLimits limits_;
   RowLoops loops_;
   EpochReports reports_;
+  DeferredReadRoom room_;
   std::vector<Shadow> shadows_;  // by Allocation::id
   EpochNumbers numbers_;
   // by slot; a deque, because machine code keeps pointers to the logs

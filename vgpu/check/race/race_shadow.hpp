@@ -11,7 +11,8 @@
 //
 // In memory that all blocks can reach, rows are kept as records in place of cells, as long as all
 // rows are weak or all are atomics of one class (row_lines.hpp), and cells have kept their width
-// since the first row.
+// since the first row.  Reads of such memory wait in front of a shadow as long as all accesses of
+// the period are weak reads (deferred_reads.hpp).
 #pragma once
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/rows/deferred_reads.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/check/race/rows/row_lines.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
@@ -31,12 +33,7 @@ namespace warpcheck::vgpu {
 
 class Shadow {
  public:
-  // The numbers of a period and of its launch, ascending; 0: no period yet.
-  struct Period {
-    std::uint64_t number = 0;
-    std::uint64_t launch = 0;
-    bool global = false;  // the memory can be reached by all blocks
-  };
+  using Period = ShadowPeriod;
   // Begins a period without accesses.
   //   bytes: of the allocation.
   void begin(const Period& period, std::uint32_t bytes);
@@ -47,6 +44,11 @@ class Shadow {
   [[nodiscard]] bool is_bytes() const { return granularity_ == kByte; }
   // Cell number = byte offset >> offset_shift().
   [[nodiscard]] unsigned offset_shift() const { return is_bytes() ? 0 : 2; }
+
+  // The reads that wait to be performed.
+  DeferredReads reads;
+  // Returns whether all accesses of this period, those that wait apart, are weak reads.
+  [[nodiscard]] bool is_only_read() const { return (used_ & ~(1u << kWeakRead)) == 0; }
 
   // Returns the cells of one access class; allocates them on first use.
   //   pair: whether `other` is needed too.
