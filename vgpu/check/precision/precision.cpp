@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "vgpu/check/numerics/operations.hpp"
 #include "vgpu/check/precision/precision_outputs.hpp"
 #include "vgpu/program/program.hpp"
@@ -119,7 +121,7 @@ void PrecisionChecker::report_unstable(const PrecisionSite& site) {
 }
 
 void PrecisionChecker::on_trial_end(std::span<const Allocation* const> /*left*/) {
-  for (const auto& [place, outputs] : outputs_) report_output(outputs);
+  for (const auto& [place, outputs] : std::exchange(outputs_, {})) report_output(outputs);
   for (const PrecisionSite& site : domain_.sites()) {
     if (site.unstable != 0) report_unstable(site);
   }

@@ -75,8 +75,8 @@ class System {
   // Add an observer of all launches from now on, and remove it.  Not owned.
   void watch(vgpu::Observer& observer);
   void unwatch(vgpu::Observer& observer);
-  // The process ends outside a trial. finish() runs the remaining operations; end_ambient() also
-  // reports leaks if requested.
+  // The process ends outside a trial. finish() runs the remaining operations; end_ambient() lets
+  // checkers report what they do at the end, and leaks if requested.
   void finish() { execution_.run_what_is_left(); }
   TrialResult end_ambient(bool tell_leaks);
   // Memory is about to be freed with its device or its context: the program has not freed it, which
