@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kPrefixes{"_GLOBAL__N__", "_INTERNAL_"};
 constexpr std::size_t kHashDigits = 8;
+// In the place of the second hash, where the file defines main().
+constexpr std::string_view kOfMain = "main";
 
 // Of the prefix that begins at `at`: prefix, hash, "_7_scan_cu_", hash; empty: it is something
 // else.
@@ -23,14 +25,17 @@ std::string_view mark_at(std::string_view text, std::size_t at, std::string_view
   const auto [end, error] = std::from_chars(begin, text.data() + text.size(), length);
   if (error != std::errc{} || length > text.size()) return {};
   const std::size_t name_at = static_cast<std::size_t>(end - text.data()) + 1;
-  const std::size_t mark_end = name_at + length + 1 + kHashDigits;
+  const std::size_t second_at = name_at + length + 1;
+  if (second_at > text.size()) return {};
+  const bool is_of_main = text.substr(second_at).starts_with(kOfMain);
+  const std::size_t mark_end = second_at + (is_of_main ? kOfMain.size() : kHashDigits);
   if (mark_end > text.size()) return {};
   return text.substr(at, mark_end - at);
 }
 
 // What two compilations of a file have in common: "_GLOBAL__N_" and "_7_scan_cu_".
 std::string key_of(std::string_view mark, std::string_view prefix) {
-  mark.remove_suffix(kHashDigits);
+  mark.remove_suffix(mark.ends_with(kOfMain) ? kOfMain.size() : kHashDigits);
   return std::string(prefix) + std::string(mark.substr(prefix.size() + kHashDigits));
 }
 

@@ -16,6 +16,19 @@ TEST(FileMarks, OfACopyBecomeThoseOfTheOriginal) {
             ".global _ZN46_GLOBAL__N__55555555_6_sum_cu_66666666_33333sEv\n");
 }
 
+// A file that defines main() has its name in the place of the second hash; what follows there is
+// the name of a function.
+TEST(FileMarks, OfAProgramHaveOneHash) {
+  std::string ptx =
+      ".func _ZN48_INTERNAL_55555555_7_scan_cu_main33_GLOBAL__N__55555555_7_scan_cu_main3addEv\n"
+      ".entry _ZN33_GLOBAL__N__55555555_7_scan_cu_main4scanEv(\n";
+  restore_file_marks({"_ZN33_GLOBAL__N__aaaaaaaa_7_scan_cu_main4scanEv"}, ptx);
+  EXPECT_EQ(
+      ptx,
+      ".func _ZN48_INTERNAL_55555555_7_scan_cu_main33_GLOBAL__N__aaaaaaaa_7_scan_cu_main3addEv\n"
+      ".entry _ZN33_GLOBAL__N__aaaaaaaa_7_scan_cu_main4scanEv(\n");
+}
+
 TEST(FileMarks, ThatAreNoneStay) {
   std::string ptx = "_INTERNAL_ _GLOBAL__N__1234567 _INTERNAL_11111111_99_a";
   const std::string before = ptx;
