@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +22,7 @@
 #include "harness/report/run_report.hpp"
 #include "harness/trial/trial.hpp"
 #include "kernels/specimens/planted/one_defect.hpp"
+#include "reference/one_defect.hpp"
 
 namespace warpcheck {
 
@@ -34,7 +34,7 @@ FIELDS(OneDefectInput, which, in);
 
 namespace {
 
-using Values = std::vector<int>;
+using one_defect_results::Values;
 
 struct Expected {
   std::string name, kind;
@@ -44,74 +44,7 @@ struct Expected {
 
 constexpr std::size_t kElements = 64;
 
-template <typename Of>
-Values each(const Values& in, Of of) {
-  Values out(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) out[i] = of(i);
-  return out;
-}
-
-Values only_first(const Values& in, int value) {
-  Values out(in.size(), 0);
-  out.front() = value;
-  return out;
-}
-
-Values reversed(const Values& in) { return Values(in.rbegin(), in.rend()); }
-Values same(const Values& in) { return in; }
-Values plus_next(const Values& in) {
-  return each(in, [&](std::size_t i) { return in[i] + in[(i + 1) % in.size()]; });
-}
-Values plus_next_or_zero(const Values& in) {
-  return each(in, [&](std::size_t i) { return in[i] + (i + 1 < in.size() ? in[i + 1] : 0); });
-}
-Values three_next(const Values& in) {
-  return each(in, [&](std::size_t i) { return 3 * in[(i + 1) % in.size()] + 3; });
-}
-Values scanned(const Values& in) {
-  Values out(in.size());
-  std::partial_sum(in.begin(), in.end(), out.begin());
-  return out;
-}
-Values summed(const Values& in) { return only_first(in, std::accumulate(in.begin(), in.end(), 0)); }
-Values first_everywhere(const Values& in) { return Values(in.size(), in.front()); }
-Values counted(const Values& in) { return only_first(in, static_cast<int>(in.size())); }
-Values counted_odd(const Values& in) {
-  return only_first(in, static_cast<int>(std::ranges::count_if(in, [](int v) { return v % 2; })));
-}
-Values doubled(const Values& in) {
-  return each(in, [&](std::size_t i) { return 2 * in[i]; });
-}
-Values reversed_doubled(const Values& in) { return doubled(reversed(in)); }
-Values transposed(const Values& in) {
-  return each(in, [&](std::size_t i) { return in[i % 8 * 8 + i / 8]; });
-}
-Values swapped(const Values& in) {
-  return each(in, [&](std::size_t i) { return in[i ^ 1]; });
-}
-Values warps_reversed(const Values& in) {
-  return each(in, [&](std::size_t i) { return in[i ^ 31]; });
-}
-Values warps_summed(const Values& in) {
-  return each(in, [&](std::size_t i) {
-    const auto begin = in.begin() + static_cast<std::ptrdiff_t>(i / 32 * 32);
-    return std::accumulate(begin, begin + 32, 0);
-  });
-}
-Values halves_swapped(const Values& in) {
-  return each(in, [&](std::size_t i) { return in[i ^ 32]; });
-}
-Values largest(const Values& in) { return only_first(in, std::ranges::max(in)); }
-Values ored(const Values& in) {
-  int bits = 0;
-  for (const int value : in) bits |= 1 << value;
-  return only_first(in, bits);
-}
-Values histogram(const Values& in) {
-  Values out(in.size(), 0);
-  for (const int value : in) ++out[static_cast<std::size_t>(value)];
-  return out;
-}
+using namespace one_defect_results;
 
 const std::vector<Expected>& rows() {
   static const std::vector<Expected> all{

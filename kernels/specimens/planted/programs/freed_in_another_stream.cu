@@ -1,4 +1,4 @@
-// use-after-free: a later end of the freed memory
+// data-race: an order of the streams
 #include "planted_program.hpp"
 
 __global__ void slowly_doubled(const int* in, int* out) {
