@@ -36,6 +36,7 @@
 #include "bench/kernels/float_loops.hpp"
 #include "bench/kernels/half_product.hpp"
 #include "bench/kernels/histogram.hpp"
+#include "bench/kernels/kinds.hpp"
 #include "bench/kernels/matrix_rates.hpp"
 #include "bench/kernels/tables.hpp"
 #include "bench/kernels/tree_reduction.hpp"
@@ -62,7 +63,7 @@ struct BenchKernel {
 
 constexpr std::uint64_t kMatrixProducts = std::uint64_t{bench::kRateWarps} * bench::kRateRounds;
 
-constexpr std::array<BenchKernel, 20> kKernels{{
+constexpr BenchKernel kKernels[] = {
     {"block_scan", bench::block_scan, kElements},
     {"block_scan_fenced", bench::block_scan_fenced, kElements},
     {"histogram", bench::histogram, bench::kBins},
@@ -77,13 +78,21 @@ constexpr std::array<BenchKernel, 20> kKernels{{
     {"warp_ranks", bench::warp_ranks, kElements},
     {"gather", bench::gather, kElements},
     {"constant_table", bench::constant_table, kElements},
+    {"rotation", bench::rotation, kElements},
+    {"lattice", bench::lattice, kElements},
+    {"hash_table", bench::hash_table, kElements},
+    {"structs", bench::structs, kElements},
+    {"polygon", bench::polygon, kElements},
+    {"softmax", bench::softmax, kElements},
+    {"two_products", bench::two_products, kElements},
+    {"ticket_lock", bench::ticket_lock, kElements},
     {"matrix_f16", bench::matrix_rate_f16, bench::kRateOut, kMatrixProducts * 16 * 8 * 16},
     {"matrix_tf32", bench::matrix_rate_tf32, bench::kRateOut, kMatrixProducts * 16 * 8 * 8},
     {"matrix_s8", bench::matrix_rate_s8, bench::kRateOut, kMatrixProducts * 16 * 8 * 32},
     {"matrix_f64", bench::matrix_rate_f64, bench::kRateOut, kMatrixProducts * 8 * 8 * 4},
     {"warpgroup", bench::warpgroup_rate, bench::kRateOut, kMatrixProducts / 4 * 64 * 64 * 16},
     {"tensor", bench::tensor_rate, bench::kRateOut, kMatrixProducts / 4 * 128 * 64 * 16},
-}};
+};
 
 struct Mode {
   const char* name;
