@@ -197,8 +197,8 @@ class Assuming {
   }
 
   std::vector<Probe> probe(const KernelDescription& tried, int runs, const std::vector<Fill>& fill,
-                           std::uint64_t seed = 0) {
-    return probes(prober_, tried, runs, fill, seed);
+                           std::uint64_t seed = 0, Builds builds = Builds::shipped) {
+    return probes(prober_, tried, runs, fill, seed, builds);
   }
 
   [[nodiscard]] std::vector<Fill> all(Fill fill) { return all_of(kernel(), fill); }
@@ -334,17 +334,13 @@ class Assuming {
     std::vector<Probe> most, plain;  // plain: where all arrays are zero
   };
   Touched touched() {
-    Touched seen{probe(kernel(), kSamples, all(Fill::drawn)),
-                 probe(kernel(), kSamples, all(Fill::zeros))};
+    const auto of_all_builds = [&](const std::vector<Fill>& fill, std::uint64_t seed = 0) {
+      return probe(kernel(), kSamples, fill, seed, Builds::all);
+    };
+    Touched seen{of_all_builds(all(Fill::drawn)), of_all_builds(all(Fill::zeros))};
     const auto add = [&](const std::vector<Probe>& more) {
       for (std::size_t run = 0; run < more.size(); ++run) {
-        Extents& most = seen.most[run].second;
-        const Extents& one = more[run].second;
-        for (std::size_t i = 0; i < most.elements.size(); ++i) {
-          most.elements[i] = std::max(most.elements[i], one.elements[i]);
-          if (one.written[i]) most.written[i] = true;
-        }
-        most.shared_bytes = std::max(most.shared_bytes, one.shared_bytes);
+        widen(seen.most[run].second, more[run].second);
       }
     };
     add(seen.plain);
@@ -354,13 +350,13 @@ class Assuming {
     }
     if (indices.empty()) return seen;
     // The ends of what data may lead to: large indices beside small ones, and large ones alone.
-    add(probe(kernel(), kSamples, all(Fill::drawn), kSamples));
-    add(probe(kernel(), kSamples, all(Fill::highest)));
+    add(of_all_builds(all(Fill::drawn), kSamples));
+    add(of_all_builds(all(Fill::highest)));
     for (const std::size_t i : indices) {
       for (const Fill rest : {Fill::zeros, Fill::drawn}) {
         std::vector<Fill> fill = all(rest);
         fill[i] = Fill::highest;
-        add(probe(kernel(), kSamples, fill));
+        add(of_all_builds(fill));
       }
     }
     return seen;

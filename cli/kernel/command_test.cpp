@@ -75,6 +75,21 @@ TEST_F(KernelCommand, AFirstVerdictNeedsNoLine) {
                         "the source of kernel previous is not known");
 }
 
+TEST_F(KernelCommand, LengthsAreWhatBothBuildsNeed) {
+  // The optimised build does not load the last element: whatever it is, 63 remains.
+  write("search.cu", R"(__global__ void search(int* where, const int* keys) {
+  int k = 0;
+  for (k = 0; k < 63; ++k)
+    if (keys[k] == threadIdx.x) break;
+  if (k == 63 && keys[63] == 5) k = 63;
+  where[threadIdx.x] = k;
+}
+)");
+  const Outcome outcome = kernel("search.cu --trials 20 --block 64 --grid 1");
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  expect_contains(outcome.out, "  lengths: where = 64; keys = 64\n");
+}
+
 TEST_F(KernelCommand, StructsAndVectorsAreMade) {
   write("kernels.cu", kSource);
   const Outcome outcome = kernel("kernels.cu clear");

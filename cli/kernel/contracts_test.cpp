@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/cli.hpp"
+#include "cli/kernel/gpuverify_header.hpp"
 
 namespace warpcheck {
 namespace {
@@ -79,6 +80,13 @@ __global__ void k(int* a, int n) {
             (Texts{"line 4: __requires(n > 0)", "line 4: __ensures(__return_val_int() > 1)",
                    "line 8: __assert(__no_write(a))"}));
   EXPECT_THROW((void)contracts_of("//--blockDim=[64,32]\n", "k"), UsageError);
+}
+
+TEST(Contracts, InvariantsThatReadNoMemoryAreComputed) {
+  // Each condition ends at its bracket, whatever follows in the line.
+  EXPECT_TRUE(has_invariants_to_compute("while (__invariant(d % 3 == 1), d < 64) {\n  a[i] = d;"));
+  EXPECT_FALSE(has_invariants_to_compute("while (__invariant(a[i] == 1), d < 64) {}"));
+  EXPECT_FALSE(has_invariants_to_compute("#define HOLDS __global_assert(*p == 1)\n"));
 }
 
 TEST(Contracts, OfTheNextKernelAreItsOwn) {

@@ -9,6 +9,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/fix/source_tree.hpp"
+#include "cli/kernel/gpuverify_header.hpp"
 
 namespace warpcheck {
 namespace {
@@ -70,11 +71,14 @@ std::string with_helpers(std::string text) {
   return text;
 }
 
+enum class Places : std::uint8_t { code, code_and_macros };
+
 // Whether the line says something else there: a comment, or a macro.
-bool is_code(std::string_view source, std::size_t at) {
+bool is_among(Places places, std::string_view source, std::size_t at) {
   const std::size_t start = source.rfind('\n', at) + 1;  // npos + 1 is 0
   const std::string_view before = source.substr(start, at - start);
-  return before.find("//") == std::string_view::npos && !trimmed(before).starts_with('#');
+  if (before.find("//") != std::string_view::npos) return false;
+  return places == Places::code_and_macros || !trimmed(before).starts_with('#');
 }
 
 bool names_other_threads(std::string_view condition) {
@@ -84,8 +88,9 @@ bool names_other_threads(std::string_view condition) {
   return std::regex_search(condition.begin(), condition.end(), kClaim);
 }
 
-// Calls visit(offset, condition) for each use of an annotation in the code.
-void for_each_annotation(std::string_view source, std::string_view word, const auto& visit) {
+// Calls visit(offset, condition) for each use of an annotation.
+void for_each_annotation(std::string_view source, std::string_view word, const auto& visit,
+                         Places places = Places::code) {
   for (std::size_t at = 0; (at = source.find(word, at)) != std::string_view::npos;
        at += word.size()) {
     const std::size_t open = source.find_first_not_of(" \t\n", at + word.size());
@@ -94,7 +99,7 @@ void for_each_annotation(std::string_view source, std::string_view word, const a
         (std::isalnum(static_cast<unsigned char>(source[at - 1])) == 0 && source[at - 1] != '_');
     if (!is_word || open == std::string_view::npos || source[open] != '(') continue;
     const std::size_t end = closing_bracket(source, open);
-    if (end == std::string_view::npos || !is_code(source, at)) continue;
+    if (end == std::string_view::npos || !is_among(places, source, at)) continue;
     visit(at, trimmed(source.substr(open + 1, end - open - 1)));
   }
 }
@@ -111,6 +116,20 @@ void refuse_large_block(const std::array<std::optional<Expression>, 3>& extents,
 }
 
 }  // namespace
+
+bool has_invariants_to_compute(std::string_view source) {
+  static const std::regex kReadsMemory(R"(\[|\*\s*\w+\s*[=<>]|\)\s*__\w+_offset)");
+  bool are_plain = true;
+  for (const std::string_view word : {"__invariant", "__global_assert"}) {
+    for_each_annotation(
+        source, word,
+        [&](std::size_t, std::string_view condition) {
+          are_plain &= !std::regex_search(condition.begin(), condition.end(), kReadsMemory);
+        },
+        Places::code_and_macros);
+  }
+  return are_plain;
+}
 
 void add_gpuverify_header(std::string_view source, Contracts& contracts) {
   static const std::regex kOption(

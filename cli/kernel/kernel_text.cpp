@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <system_error>
 
@@ -58,16 +57,6 @@ std::string instantiating(const fs::path& file, const std::vector<std::string>& 
   }
   return text;
 }
-
-}  // namespace
-
-bool has_invariants_to_compute(std::string_view source) {
-  static const std::regex kNotPlain(
-      R"(__(invariant|global_assert)\s*\([^;]*(\[|\*\s*\w+\s*[=<>]|\)\s*__\w+_offset))");
-  return !std::regex_search(source.begin(), source.end(), kNotPlain);
-}
-
-namespace {
 
 KernelFile compiled(const fs::path& path, const CompileOptions& options) {
   KernelFile file{

@@ -150,6 +150,14 @@ std::vector<DeviceArray<std::byte>> filled_arrays(const KernelDescription& kerne
 
 }  // namespace
 
+void widen(Extents& extents, const Extents& other) {
+  for (std::size_t i = 0; i < extents.elements.size(); ++i) {
+    extents.elements[i] = std::max(extents.elements[i], other.elements[i]);
+    if (other.written[i]) extents.written[i] = true;
+  }
+  extents.shared_bytes = std::max(extents.shared_bytes, other.shared_bytes);
+}
+
 Prober::Prober(const KernelPair& pair, std::uint64_t static_shared_bytes) : pair_(pair) {
   constexpr std::uint64_t kSharedBytes = 48 << 10;
   if (static_shared_bytes < kSharedBytes) {
@@ -158,8 +166,17 @@ Prober::Prober(const KernelPair& pair, std::uint64_t static_shared_bytes) : pair
 }
 
 Extents Prober::run(const KernelDescription& kernel, const KernelInput& input,
-                    const std::vector<Fill>& fill, std::uint64_t seed) {
+                    const std::vector<Fill>& fill, std::uint64_t seed, Builds builds) {
   ++runs_;
+  if (kernel.optimized.empty()) return run_in(Build::unoptimized, kernel, input, fill, seed);
+  Extents extents = run_in(Build::optimized, kernel, input, fill, seed);
+  if (builds == Builds::shipped || kernel.unoptimized.empty()) return extents;
+  widen(extents, run_in(Build::unoptimized, kernel, input, fill, seed));
+  return extents;
+}
+
+Extents Prober::run_in(Build build, const KernelDescription& kernel, const KernelInput& input,
+                       const std::vector<Fill>& fill, std::uint64_t seed) {
   Extents extents;
   extents.elements.resize(kernel.arrays.size());
   extents.written.resize(kernel.arrays.size());
@@ -167,7 +184,7 @@ Extents Prober::run(const KernelDescription& kernel, const KernelInput& input,
   if (kernel.launch.shared_bytes.text() == "0") generous.launch.shared_bytes = free_shared_bytes_;
   TouchWatch watch(kernel, extents);
   TrialSettings settings;
-  settings.build = kernel.optimized.empty() ? Build::unoptimized : Build::optimized;
+  settings.build = build;
   settings.checkers = vgpu::no_checkers();
   settings.limits.steps_max = kStepsMax;
   settings.extra_observer = &watch;

@@ -18,8 +18,14 @@ struct Extents {
   bool ends = true;                    // before the limit of steps, and without a deadlock
 };
 
+// Adds what another run of the same shape has touched.
+void widen(Extents& extents, const Extents& other);
+
 // Of an array's contents.  highest: the largest of its values, where it has a range of them.
 enum class Fill : std::uint8_t { zeros, drawn, highest };
+
+// The optimiser drops loads whose values are not used, so arrays may be longer than it needs.
+enum class Builds : std::uint8_t { shipped, all };
 
 class Prober {
  public:
@@ -30,10 +36,14 @@ class Prober {
   // filled as `fill` says for it.  Throws UsageError for a kernel that cannot be run.
   //   kernel: the pair's, with any ranges and launches
   [[nodiscard]] Extents run(const KernelDescription& kernel, const KernelInput& input,
-                            const std::vector<Fill>& fill, std::uint64_t seed);
+                            const std::vector<Fill>& fill, std::uint64_t seed, Builds builds);
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
 
  private:
+  [[nodiscard]] Extents run_in(cudart::Build build, const KernelDescription& kernel,
+                               const KernelInput& input, const std::vector<Fill>& fill,
+                               std::uint64_t seed);
+
   const KernelPair& pair_;
   std::uint32_t free_shared_bytes_ = 0;
   std::uint64_t runs_ = 0;

@@ -43,7 +43,7 @@ bool find_one(Prober& prober, KernelDescription& kernel, std::vector<Fill> fill,
 }  // namespace
 
 std::vector<Probe> probes(Prober& prober, const KernelDescription& kernel, int runs,
-                          const std::vector<Fill>& fill, std::uint64_t seed) {
+                          const std::vector<Fill>& fill, std::uint64_t seed, Builds builds) {
   std::vector<Probe> seen;
   for (int i = 0; i < runs; ++i) {
     Tape tape = Tape::of_seed(static_cast<std::uint64_t>(i) + 1);
@@ -56,7 +56,7 @@ std::vector<Probe> probes(Prober& prober, const KernelDescription& kernel, int r
           "no input satisfies the conditions and ranges; give ranges by --let, and extents by "
           "--block and --grid");
     }
-    Extents extents = prober.run(kernel, input, fill, seed + static_cast<std::uint64_t>(i));
+    Extents extents = prober.run(kernel, input, fill, seed + static_cast<std::uint64_t>(i), builds);
     seen.emplace_back(std::move(input), std::move(extents));
   }
   return seen;

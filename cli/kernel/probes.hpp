@@ -22,7 +22,8 @@ using Probe = std::pair<KernelInput, Extents>;
 // ranges give the same shapes.  Throws NoInput.
 //   seed: of the arrays' contents
 [[nodiscard]] std::vector<Probe> probes(Prober& prober, const KernelDescription& kernel, int runs,
-                                        const std::vector<Fill>& fill, std::uint64_t seed = 0);
+                                        const std::vector<Fill>& fill, std::uint64_t seed = 0,
+                                        Builds builds = Builds::shipped);
 
 [[nodiscard]] inline std::vector<Fill> all_of(const KernelDescription& kernel, Fill fill) {
   return {kernel.arrays.size(), fill};
