@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "vgpu/ptx/opcode.hpp"
 #include "vgpu/ptx/opcode_row.hpp"
 
@@ -434,16 +436,45 @@ void Instructions::warp_operation(Step& step) {
     if (!all || (*all & 0xffffffff) != 0xffffffff) {
       throw NotFollowed(text.location, "a mask of a part of a warp");
     }
-    if (step.events != nullptr) step.events->warp_steps.push_back({step.number, step.state.path});
+    if (step.events != nullptr) {
+      step.events->warp_steps.push_back({step.number, step.state.path, step.prefix});
+    }
   }
   if (text.modifiers.warp) return;
   const Operand& target = text.operands.at(0);
+  const bool is_of_warp = waits && gives_one_value(step);
   const Type type = text.opcode == Opcode::vote_ && text.modifiers.vote != ptx::VoteMode::ballot
                         ? Type::pred
                         : Type::b32;
-  if (target.kind != Operand::Kind::vector) return write(step, target, unknown_value(step, type));
-  write(step, target.parts.at(0), unknown_value(step, type));
-  write(step, target.parts.at(1), unknown_value(step, Type::pred));
+  const auto result = [&](Type of) {
+    const Value value = unknown_value(step, of);
+    if (is_of_warp) {
+      for (const std::uint32_t index : symbols_.in(*value.term)) {
+        symbols_.at(index).is_of_warp = true;
+      }
+    }
+    return value;
+  };
+  if (target.kind != Operand::Kind::vector) return write(step, target, result(type));
+  write(step, target.parts.at(0), result(type));
+  write(step, target.parts.at(1), result(Type::pred));
+}
+
+// Whether all lanes of the warp get the same result.
+bool Instructions::gives_one_value(Step& step) {
+  const ptx::Instruction& text = step.instruction;
+  if (text.opcode == Opcode::vote_ || text.opcode == Opcode::redux_) return true;
+  if (text.opcode != Opcode::shfl_ || text.modifiers.shuffle != ptx::ShuffleMode::idx) return false;
+  // shfl.sync.idx d, a, lane, clamp and segments, mask
+  constexpr Integer kWholeWarp = 31;
+  const Value lane = read(step, 2), segments = read(step, 3);
+  if (!lane.is_integer() || !segments.is_integer()) return false;
+  const auto segment = number_in(*segments.term);
+  return segment && *segment == kWholeWarp &&
+         std::ranges::all_of(symbols_.in(*lane.term), [&](std::uint32_t index) {
+           const Symbol& symbol = symbols_.at(index);
+           return symbol.level != Level::thread || symbol.is_of_warp;
+         });
 }
 
 Value Instructions::load_parameter(Step& step, const Operand& address) {
@@ -462,7 +493,7 @@ Value Instructions::load_parameter(Step& step, const Operand& address) {
 
 // One for each array that the address may be of.
 void Instructions::add_accesses(Step& step, const Value& base, std::int64_t offset,
-                                const Value& stored, const std::optional<z3::expr>& before) {
+                                const Value& stored, const std::optional<z3::expr>& given) {
   const ptx::Instruction& text = step.instruction;
   const ptx::Modifiers& modifiers = text.modifiers;
   const bool is_load = text.opcode == Opcode::ld_ || text.opcode == Opcode::ldu_;
@@ -486,7 +517,9 @@ void Instructions::add_accesses(Step& step, const Value& base, std::int64_t offs
         .path = std::move(own)};
     if (stored.is_integer()) access.stored = stored.term;
     if (access.is_atomic) access.step = step_of(step);
-    access.before = before;
+    (access.is_atomic ? access.before : access.loaded) = given;
+    if (access.is_strong || base.otherwise) access.loaded.reset();
+    access.place = step.prefix;
     step.events->accesses.push_back(std::move(access));
     if (otherwise != nullptr) path.push_back(opposite(otherwise->condition));
     one = otherwise == nullptr ? nullptr : &otherwise->value;
@@ -548,13 +581,13 @@ void Instructions::memory(Step& step) {
   if (!base.is_address()) {
     throw NotFollowed(text.location, "the address is not that of a known array");
   }
-  std::optional<z3::expr> before;
+  std::optional<z3::expr> given;
   if ((is_load || has_result) && text.operands[0].kind != Operand::Kind::vector) {
     const Value result = unknown_value(step, modifiers.type);
-    if (has_result && result.is_integer()) before = result.term;
+    if (result.is_integer()) given = result.term;
     write(step, text.operands[0], result);
   }
-  if (step.events != nullptr) add_accesses(step, base, address.offset, stored, before);
+  if (step.events != nullptr) add_accesses(step, base, address.offset, stored, given);
 }
 
 }  // namespace warpcheck::vgpu::symbolic

@@ -60,8 +60,9 @@ class Instructions {
   void memory(Step& step);
   std::optional<Integer> step_of(Step& step);
   void add_accesses(Step& step, const Value& base, std::int64_t offset, const Value& stored,
-                    const std::optional<z3::expr>& before);
+                    const std::optional<z3::expr>& given);
   void warp_operation(Step& step);
+  bool gives_one_value(Step& step);
 
   Value read(Step& step, std::size_t operand);
   Value read(Step& step, const ptx::Operand& operand);

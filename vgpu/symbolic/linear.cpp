@@ -32,6 +32,10 @@ Polynomial divided(const Polynomial& polynomial, std::uint32_t factor) {
   return quotient;
 }
 
+bool has_products(const Polynomial& polynomial) {
+  return std::ranges::any_of(polynomial, [](const auto& one) { return one.first.size() > 1; });
+}
+
 // Divides by the greatest common divisor of the coefficients: 4 * n and n make the same product.
 Polynomial without_content(Polynomial polynomial) {
   Integer content = 0;
@@ -104,6 +108,7 @@ void Linear::note_multiples(const Polynomial& whole) {
   for (const std::uint32_t factor : factors) {
     Polynomial multiple = divided(polynomial, factor);
     note_product(multiple, {{{factor}, 1}});
+    if (has_products(multiple)) note_multiples(multiple);
     // a - (a / n) * n is less than n, whatever the quotient is.
     std::erase_if(multiple, [&](const auto& one) {
       return std::ranges::any_of(one.first,
@@ -151,8 +156,7 @@ Polynomial Linear::chosen(const z3::expr& condition, Polynomial a, Polynomial b)
   if (a.empty() && b.empty()) return common;
   std::optional<std::uint32_t> factor;
   const Monomial first = a.empty() ? b.begin()->first : a.begin()->first;
-  const auto is_product = [](const auto& one) { return one.first.size() > 1; };
-  if (std::ranges::any_of(a, is_product) || std::ranges::any_of(b, is_product)) {
+  if (has_products(a) || has_products(b)) {
     for (const std::uint32_t candidate : first) {
       const auto has = [&](const auto& one) {
         return std::ranges::binary_search(one.first, candidate);
@@ -246,6 +250,16 @@ z3::expr Linear::term_of(const Polynomial& polynomial) {
   return parts.size() == 1 ? parts[0] : z3::sum(parts);
 }
 
+// Products of two sides meet in their difference: (z * m + y) * n < 8 * m * n because of
+// (z * m + y - 8 * m) * n.
+void Linear::note_comparison(const z3::expr& left, const z3::expr& right) {
+  const Polynomial &a = polynomial(left), &b = polynomial(right);
+  if (!has_products(a) || !has_products(b)) return;
+  Polynomial difference = a;
+  add_to(difference, b, -1);
+  note_multiples(difference);
+}
+
 z3::expr Linear::rewrite_condition(const z3::expr& term) {
   if (!term.is_app() || term.num_args() == 0) return term;
   if (const auto known = conditions_.find(term.id()); known != conditions_.end()) {
@@ -253,6 +267,7 @@ z3::expr Linear::rewrite_condition(const z3::expr& term) {
   }
   z3::expr_vector parts(symbols_.context());
   for (unsigned i = 0; i < term.num_args(); ++i) parts.push_back(rewrite(term.arg(i)));
+  if (term.num_args() == 2 && term.arg(0).is_int()) note_comparison(term.arg(0), term.arg(1));
   const z3::expr result = term.decl()(parts);
   kept_.push_back(term);
   conditions_.emplace(term.id(), result);

@@ -44,6 +44,7 @@ class Linear {
   Polynomial multiply(const Polynomial& a, const Polynomial& b);
   void note_product(const Polynomial& a, const Polynomial& b);
   void note_multiples(const Polynomial& whole);
+  void note_comparison(const z3::expr& left, const z3::expr& right);
   Polynomial atom(const z3::expr& linear);
   Polynomial quotient(const z3::expr& term);
   Polynomial chosen(const z3::expr& condition, Polynomial a, Polynomial b);

@@ -97,15 +97,27 @@ void Obligations::check_accesses(const std::vector<Access>& accesses) {
   }
 }
 
-Obligations::Other Obligations::other_thread(Apart apart, bool keeps_loops) {
+Obligations::Other Obligations::other_thread(Apart apart) {
+  return with_own([&](const Symbol& one) {
+    return apart == Apart::threads ? one.level == Level::thread : one.level != Level::launch;
+  });
+}
+
+Obligations::Other Obligations::other_lane(const WarpStep& step) {
+  return with_own([&](const Symbol& one) {
+    const bool is_common =
+        one.is_of_warp || (!one.same_in.empty() && step.place.starts_with(one.same_in));
+    return one.level == Level::thread && !is_common;
+  });
+}
+
+Obligations::Other Obligations::with_own(const std::function<bool(const Symbol&)>& is_own) {
   Other other{z3::expr_vector(symbols_.context()), z3::expr_vector(symbols_.context())};
   const std::size_t count = symbols_.count();
   for (std::size_t i = 0; i < count; ++i) {
     const Symbol one = symbols_.at(i);
     const std::string name = one.term.decl().name().str();
-    const bool is_own =
-        apart == Apart::threads ? one.level == Level::thread : one.level != Level::launch;
-    if (!is_own || name.back() == '\'' || (keeps_loops && i >= base_symbols_)) continue;
+    if (name.back() == '\'' || !is_own(one)) continue;
     other.from.push_back(one.term);
     const z3::expr copy = symbols_.symbol(name + "'", one.level, one.low, one.high);
     Symbol& made = symbols_.of(copy);
@@ -181,6 +193,71 @@ void Obligations::add_counters(Path& path, const Other& other, Apart apart) {
   }
 }
 
+std::vector<Access> Obligations::common_loads(const std::vector<Access>& accesses) {
+  std::vector<Access> loads;
+  std::ranges::copy_if(accesses, std::back_inserter(loads), [](const Access& one) {
+    return one.loaded && one.space != ptx::Space::local;
+  });
+  return loads;
+}
+
+void Obligations::note_loads(const std::vector<Access>& accesses) {
+  relates_loads_ = true;
+  for (const Access& one : common_loads(accesses)) {
+    const bool is_constant =
+        one.space != ptx::Space::shared && std::ranges::none_of(accesses, [&](const Access& other) {
+          return other.object == one.object && other.writes;
+        });
+    (is_constant ? constant_loads_ : loads_).push_back(one);
+  }
+}
+
+bool Obligations::is_of_one_interval(const Access& load, const Other& other) {
+  for (std::size_t i = 0; i < symbols_.count(); ++i) {
+    const Symbol& one = symbols_.at(i);
+    if (!one.meets_barriers || !load.place.starts_with(one.same_in)) continue;
+    if (of_other(other, one.term).id() != one.term.id()) return false;
+  }
+  return true;
+}
+
+// Between two barriers nobody else stores to a place that a thread loads from, or there is a race.
+// For the same reason no thread stores to what threads of two blocks load.
+void Obligations::add_loads(Path& path, const Other& other, Apart apart, const z3::expr* goal) {
+  if (!relates_loads_) return;
+  std::set<std::uint32_t> used;
+  const auto add = [&](const z3::expr& condition) {
+    const std::vector<std::uint32_t>& in = symbols_.in(condition);
+    used.insert(in.begin(), in.end());
+  };
+  for (const z3::expr& condition : path) add(condition);
+  if (goal != nullptr) add(*goal);
+  const auto is_used = [&](const z3::expr& value) {
+    return used.contains(static_cast<std::uint32_t>(symbols_.index_of(value)));
+  };
+  const auto relate = [&](const Access& one) {
+    const z3::expr of_b = of_other(other, *one.loaded);
+    path.push_back(z3::implies(one.offset == of_other(other, one.offset), *one.loaded == of_b));
+  };
+  const auto is_in_question = [&](const Access& one) {
+    const z3::expr of_b = of_other(other, *one.loaded);
+    return of_b.id() != one.loaded->id() && is_used(*one.loaded) && is_used(of_b);
+  };
+  for (const Access& one : constant_loads_) {
+    if (is_in_question(one)) relate(one);
+  }
+  for (const Access& one : loads_) {
+    if (!is_in_question(one)) continue;
+    const bool is_same_time =
+        apart == Apart::blocks ? one.space == ptx::Space::global : is_of_one_interval(one, other);
+    if (is_same_time) relate(one);
+  }
+  if (apart == Apart::blocks) return;
+  for (const Access& one : loads_of_interval_) {
+    if (is_in_question(one)) relate(one);
+  }
+}
+
 void Obligations::check_race(const Access& a, const Access& b, const Other& other, Apart apart,
                              const Path& given) {
   Path path = given;
@@ -199,12 +276,13 @@ void Obligations::check_race(const Access& a, const Access& b, const Other& othe
     path.push_back(*a.stored != of_other(other, *b.stored));
   }
   if (!counted_.empty()) add_counters(path, other, apart);
+  add_loads(path, other, apart);
   require(path, symbols_.context().bool_val(false), "data-race", {a.instruction, b.instruction},
           &other);
 }
 
 void Obligations::check_races(const std::vector<Access>& accesses, Apart apart, Pairs pairs) {
-  const Other other = other_thread(apart, false);
+  const Other other = other_thread(apart);
   const z3::expr differ = are_apart(other, apart, pairs);
   if (differ.is_false()) return;
   counted_ = counting_;
@@ -248,14 +326,16 @@ bool Obligations::are_ordered_in_lockstep(const Access& a, const Access& b, cons
 }
 
 void Obligations::check_interval(const WalkResult& interval, Pairs pairs) {
-  const Other other = other_thread(Apart::threads, false);
+  const Other other = other_thread(Apart::threads);
   const z3::expr differ = are_apart(other, Apart::threads, pairs);
   if (differ.is_false()) return;
+  loads_of_interval_ = common_loads(interval.events.accesses);
   const auto together = [&](const Path& a, const Path& b) {
     Path path = a;
     const Path of_b = of_other(other, b);
     path.insert(path.end(), of_b.begin(), of_b.end());
     path.push_back(differ);
+    add_loads(path, other, Apart::threads);
     return path;
   };
   for (std::size_t i = 0; i < interval.arrivals.size(); ++i) {
@@ -282,17 +362,19 @@ void Obligations::check_blocks(const std::vector<Access>& accesses) {
 }
 
 void Obligations::check_warp_steps(const std::vector<WarpStep>& steps) {
-  if (steps.empty()) return;
-  const Other other = other_thread(Apart::threads, true);
-  const z3::expr differ = are_apart(other, Apart::threads);
-  if (differ.is_false()) return;
   const z3::expr own = launch_.linear_thread();
+  std::map<std::string, Other> others;
   for (const WarpStep& step : steps) {
+    if (!others.contains(step.place)) others.emplace(step.place, other_lane(step));
+    const Other& other = others.at(step.place);
+    const z3::expr differ = are_apart(other, Apart::threads);
+    if (differ.is_false()) return;
     Path given = step.path;
     given.push_back(differ);
     given.push_back(own / 32 == of_other(other, own) / 32);
-    require(given, conjunction(symbols_.context(), of_other(other, step.path)),
-            "barrier-divergence", {step.instruction, step.instruction}, &other);
+    const z3::expr goal = conjunction(symbols_.context(), of_other(other, step.path));
+    add_loads(given, other, Apart::threads, &goal);
+    require(given, goal, "barrier-divergence", {step.instruction, step.instruction}, &other);
   }
 }
 

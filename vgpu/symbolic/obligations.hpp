@@ -1,6 +1,7 @@
 // What has to hold for a kernel without findings, as questions to the solver.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,14 +19,13 @@ class Obligations {
  public:
   Obligations(Symbols& symbols, Questions& questions, LaunchSymbols& launch,
               const ptx::Function& kernel)
-      : symbols_(symbols),
-        questions_(questions),
-        launch_(launch),
-        kernel_(kernel),
-        base_symbols_(symbols.count()) {}
+      : symbols_(symbols), questions_(questions), launch_(launch), kernel_(kernel) {}
 
   // Each access is inside its array, and aligned.
   void check_accesses(const std::vector<Access>& accesses);
+  // Finds loads whose values two threads have in common if they are of one place.  (In lockstep
+  // a lane may store between two loads of others, without a barrier.)
+  void note_loads(const std::vector<Access>& accesses);
   // Finds counters: numbers that atomic operations only increase, by the same step, at most once
   // for each thread and instruction.  Two threads are given different numbers by one.
   void note_counters(const std::vector<Access>& accesses, const FlowGraph& graph);
@@ -56,7 +56,10 @@ class Obligations {
     z3::expr_vector from, to;
   };
 
-  Other other_thread(Apart apart, bool keeps_loops);
+  Other other_thread(Apart apart);
+  // A lane of the same warp, at the same step.
+  Other other_lane(const WarpStep& step);
+  Other with_own(const std::function<bool(const Symbol&)>& is_own);
   [[nodiscard]] z3::expr of_other(const Other& other, const z3::expr& term) const;
   [[nodiscard]] Path of_other(const Other& other, const Path& path) const;
   [[nodiscard]] z3::expr are_apart(const Other& other, Apart apart, Pairs pairs = Pairs::all);
@@ -66,6 +69,13 @@ class Obligations {
                                              Path& given);
   // That the numbers which two threads got from one counter differ.
   void add_counters(Path& path, const Other& other, Apart apart);
+  // That two threads which load from one place get the same number.
+  //   goal: what is asked, besides the path
+  void add_loads(Path& path, const Other& other, Apart apart, const z3::expr* goal = nullptr);
+  // Whether two threads at one place of the code make the load between the same barriers.
+  [[nodiscard]] bool is_of_one_interval(const Access& load, const Other& other);
+  // Those whose values may be common to two threads.
+  [[nodiscard]] static std::vector<Access> common_loads(const std::vector<Access>& accesses);
   void check_race(const Access& a, const Access& b, const Other& other, Apart apart,
                   const Path& given);
   // `given` must not be possible together with the opposite of `goal`.
@@ -79,9 +89,12 @@ class Obligations {
   Questions& questions_;
   LaunchSymbols& launch_;
   const ptx::Function& kernel_;
-  std::size_t base_symbols_;                  // those of the launch and its threads
   std::map<std::uint32_t, bool> is_aligned_;  // by instruction
   const LockstepOrder* lockstep_ = nullptr;
+  // Plain loads of single integers: of the whole kernel, of arrays that nothing is stored to, and
+  // of the interval that is looked at.
+  std::vector<Access> loads_, constant_loads_, loads_of_interval_;
+  bool relates_loads_ = false;
   std::vector<Access> counting_;  // operations of counters, in the walk of the whole kernel
   std::vector<Access> counted_;   // those, and the same ones of what is looked at
   std::optional<KernelProof> failure_;

@@ -30,6 +30,7 @@ void check_kernel(const ptx::Function& kernel, bool has_lockstep_warps, Symbols&
   Walk walk(symbols, questions, instructions, graph, kernel);
   const WalkResult whole = walk.whole_kernel();
   obligations.check_accesses(whole.events.accesses);
+  if (!has_lockstep_warps) obligations.note_loads(whole.events.accesses);
   obligations.note_counters(whole.events.accesses, graph);
   obligations.check_warp_steps(whole.events.warp_steps);
   obligations.check_assertions(whole.events.failed_assertions);

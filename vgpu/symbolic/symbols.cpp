@@ -98,7 +98,7 @@ z3::expr Symbols::symbol(const std::string& name, Level level, Integer low, Inte
     const z3::expr term = context_.int_const(name.c_str());
     by_declaration_[term.id()] = place->second;
     kept_.push_back(term);
-    symbols_.push_back({term, level, low, high, {}, false, {}, {}});
+    symbols_.push_back({.term = term, .level = level, .low = low, .high = high});
   }
   return symbols_[place->second].term;
 }

@@ -31,10 +31,14 @@ struct Symbol {
   ptx::SourceLocation data{};
   bool is_data = false;
   bool counts_iterations = false;  // of a loop, those that are finished
+  bool meets_barriers = false;     // such a loop has one
   // One of these values alone; empty: all of the range.
   std::vector<Integer> domain{};
   // What is true of it and other symbols.
   std::vector<z3::expr> facts{};
+  bool is_of_warp = false;  // all lanes of a warp have the same value
+  // Not empty: the walk's name of a loop.  Threads have the same value in the same iteration of it.
+  std::string same_in{};
 };
 
 // Inclusive; absent bounds are infinite.

@@ -80,6 +80,8 @@ struct Access {
   std::optional<z3::expr> stored{};  // a single integer that is stored
   std::optional<Integer> step{};     // of an atomic operation: what it adds, if that is a number
   std::optional<z3::expr> before{};  // of such a one: the unknown number that it gives
+  std::optional<z3::expr> loaded{};  // of a plain load of a single integer: the unknown number
+  std::string place{};               // the walk's name of where it is
 };
 
 // Where a thread is if an assertion is false.
@@ -92,6 +94,7 @@ struct FailedAssertion {
 struct WarpStep {
   std::uint32_t instruction = 0;
   Path path;
+  std::string place;  // the walk's name of where it is
 };
 
 }  // namespace warpcheck::vgpu::symbolic

@@ -142,6 +142,12 @@ class Walk {
   void share_between_threads(Summary& summary, const ThreadState& after, Region& body,
                              const std::vector<Path>& to_barriers);
 
+  void find_same_in_iteration(const Summary& summary, const ThreadState& after);
+  // Whether threads of a block or warp wait for each other in the loop.
+  [[nodiscard]] bool meets_barriers(std::uint32_t loop) const;
+  void rename_what_is_left(const Summary& summary, ThreadState& left);
+  void make_exit_certain(const Summary& summary, Region& body);
+
   std::string name_;  // begins the names of this walk's symbols
   Symbols& symbols_;
   Questions& questions_;
