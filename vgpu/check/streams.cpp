@@ -23,10 +23,18 @@ AccessSide side_of(const HostOperation& operation) {
   return host_side(role_of_call(operation));
 }
 
+// Nodes that a program has added to a graph by hand are ordered by its edges alone; captured ones
+// have the names of calls in streams.
+std::string_view what_keeps_apart(std::string_view call) {
+  return call.starts_with("cudaGraphAdd")
+             ? "no path of the graph's edges leads from one to the other"
+             : "they are in different streams";
+}
+
 std::string message_of(const HostOperation& earlier, const HostOperation& later) {
   if (earlier.place == nullptr && later.place == nullptr) {
-    return fmt::format("nothing orders {} (1) and {} (2): they are in different streams",
-                       earlier.name(), later.name());
+    return fmt::format("nothing orders {} (1) and {} (2): {}", earlier.name(), later.name(),
+                       what_keeps_apart(earlier.name()));
   }
   const unsigned own = later.place != nullptr ? 2 : 1;
   const HostOperation &host = own == 2 ? later : earlier, &operation = own == 2 ? earlier : later;
@@ -101,9 +109,8 @@ void add_call(const Reporter& reporter, const HostAccess& access, Finding& findi
   finding.message =
       access.call.empty()
           ? "the host does not wait for the kernel of (1): nothing orders their streams"
-          : fmt::format(
-                "nothing orders the kernel of (1) and {} (2): they are in different streams",
-                access.call);
+          : fmt::format("nothing orders the kernel of (1) and {} (2): {}", access.call,
+                        what_keeps_apart(access.call));
   name_place(finding, finding.accesses.size() - 1, reporter.place_of_call());
 }
 

@@ -56,6 +56,7 @@ Node& Graph::add(cudaGraphNodeType type, std::vector<Node*> after) {
   node.graph = this;
   node.type = type;
   node.after = std::move(after);
+  node.asked_at = current_call().return_address;
   return node;
 }
 
@@ -68,6 +69,7 @@ std::unique_ptr<Graph> Graph::clone() const {
     made.work = node->work;
     made.event = node->event;
     made.original = node.get();
+    made.asked_at = node->asked_at;
     made.enabled = node->enabled;
     made.attributes = node->attributes;
     if (node->child != nullptr) {
@@ -190,13 +192,14 @@ std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
     if (node->child != nullptr && node->enabled)
       after = launch_graph(execution, *node->child, after, device);
     if (node->choice.condition != nullptr) {
-      end_of[node] = execution.enqueue(ConditionalWork{node->choice}, after, device);
+      end_of[node] =
+          execution.enqueue(ConditionalWork{node->choice}, after, device, node->asked_at);
       continue;
     }
     OperationPtr& end = end_of[node];
     Work work = node->enabled ? node->work : Work{};
     if (node->after.size() == 1) execution.let_begin_early(work, *after.front());
-    end = execution.enqueue(std::move(work), after, device);
+    end = execution.enqueue(std::move(work), after, device, node->asked_at);
     if (event != nullptr && node->type == cudaGraphNodeTypeEventRecord) event->record = end;
   }
   std::vector<OperationPtr> last;

@@ -34,6 +34,8 @@ struct Node {
   std::unique_ptr<Graph> child;    // set for a child graph
   std::vector<Node*> after;        // dependencies, in the order in which they were given
   const Node* original = nullptr;  // set in a clone
+  // Return address of the call that has made it: the place that findings name, for each launch.
+  const void* asked_at = nullptr;
   bool enabled = true;
   Choice choice;                                         // set for a conditional node
   std::map<int, cudaLaunchAttributeValue> attributes{};  // set for a kernel node

@@ -146,6 +146,7 @@ void WorkRunner::run_graph(Body& body, const Graph& graph,
       Operation part = body.operation;
       part.is_alone = false;
       part.work = node->work;
+      if (part.asked_at != nullptr) part.asked_at = node->asked_at;
       run(part, body.host);
     }
   }

@@ -183,13 +183,13 @@ void Execution::let_begin_early(Work& work, Operation& before) {
 }
 
 OperationPtr Execution::enqueue(Work&& work, const std::vector<OperationPtr>& after,
-                                unsigned device) {
+                                unsigned device, const void* asked_at) {
   dependencies_.runner.asked_for(work);
   OperationPtr operation = operations_.add(std::move(work), after, device);
   if (const OperationSet* const seen = dependencies_.runner.host_may_know()) {
     operations_.learn(*operation, *seen);
   }
-  if (dependencies_.trial.in_ambient()) operation->asked_at = current_call().return_address;
+  if (dependencies_.trial.in_ambient()) operation->asked_at = asked_at;
   if (is_kernel(operation->work)) {
     operation->rights =
         dependencies_.devices[device].allocations.permissions().of_launch(device, stream_);

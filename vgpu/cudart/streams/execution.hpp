@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/queues.hpp"
@@ -118,7 +119,9 @@ class Execution {
   // everything requested later.
   void submit_across(const std::set<unsigned>& devices, Work work, unsigned device);
   // Requests an operation without a stream, for a device, after the given operations.
-  OperationPtr enqueue(Work&& work, const std::vector<OperationPtr>& after, unsigned device);
+  //   asked_at: return address of the call that findings name
+  OperationPtr enqueue(Work&& work, const std::vector<OperationPtr>& after, unsigned device,
+                       const void* asked_at = current_call().return_address);
   // What is requested from now on is requested in this stream; null: in none.
   void launches_in(const Stream* stream) { stream_ = stream; }
   // Lets a kernel that allows it begin before the previous kernel has completed (programmatic

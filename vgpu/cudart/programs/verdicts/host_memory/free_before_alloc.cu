@@ -14,15 +14,15 @@
 // case by_the_host: | | 5
 // expect by_the_host: clean
 // case nodes: | | 6
-// expect nodes: error data-race launch
-// says nodes: nothing orders cudaGraphAddMemAllocNode (1) and cudaGraphAddMemFreeNode (2)
+// expect nodes: error data-race alloc_node free_node
+// says nodes: nothing orders cudaGraphAddMemAllocNode (1) and cudaGraphAddMemFreeNode (2): no path of the graph's edges leads from one to the other
 // case ordered_nodes: | | 7
 // expect ordered_nodes: clean
 // case used_elsewhere: | | 8
 // expect used_elsewhere: error data-race allocation use
 // expect used_elsewhere: error data-race allocation freeing
 // case node_uses: | | 9
-// expect node_uses: error data-race launch use_in_graph
+// expect node_uses: error data-race alloc_node use_in_graph
 #include <cstdio>
 #include <cstdlib>
 
@@ -68,7 +68,7 @@ int main(int, char** arguments) {
     made.poolProps.allocType = cudaMemAllocationTypePinned;
     made.poolProps.location.type = cudaMemLocationTypeDevice;
     made.bytesize = 4000;
-    cudaGraphAddMemAllocNode(&allocation, graph, nullptr, 0, &made);
+    cudaGraphAddMemAllocNode(&allocation, graph, nullptr, 0, &made);  //~ alloc_node
     int n = 1000;
     void* values[] = {&made.dptr, &n};
     cudaKernelNodeParams launch = {};
@@ -78,9 +78,9 @@ int main(int, char** arguments) {
     launch.kernelParams = values;
     if (kind != 6) cudaGraphAddKernelNode(&kernel, graph, &allocation, kind == 7 ? 1 : 0, &launch);
     cudaGraphNode_t before[] = {allocation, kernel};
-    cudaGraphAddMemFreeNode(&freeing, graph, before, kind == 6 ? 0 : 2, made.dptr);
+    cudaGraphAddMemFreeNode(&freeing, graph, before, kind == 6 ? 0 : 2, made.dptr);  //~ free_node
     cudaGraphInstantiate(&executable, graph, 0);
-    cudaGraphLaunch(executable, a);  //~ launch
+    cudaGraphLaunch(executable, a);
     cudaStreamSynchronize(a);
     if (kind == 7) cudaGraphLaunch(executable, b);
     cudaDeviceSynchronize();

@@ -27,7 +27,7 @@
 // case graph: | | 7 100
 // expect graph: error data-race graph
 // case captured: | | 8 100
-// expect captured: error use-after-free graph
+// expect captured: error use-after-free captured
 // case host_function: | | 9 100
 // expect host_function: clean
 // prints host_function: ok
@@ -106,11 +106,11 @@ __attribute__((noinline)) cudaGraphExec_t capture_local() {
   cudaGraph_t graph;
   cudaGraphExec_t executable;
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
-  cudaMemcpyAsync(to, staging, sizeof staging, cudaMemcpyHostToDevice, stream);
+  cudaMemcpyAsync(to, staging, sizeof staging, cudaMemcpyHostToDevice, stream);  //~ captured
   cudaStreamEndCapture(stream, &graph);
   cudaGraphInstantiate(&executable, graph, 0);
   cudaGraphDestroy(graph);
-  cudaGraphLaunch(executable, stream);  //~ graph
+  cudaGraphLaunch(executable, stream);
   return executable;
 }
 
@@ -156,12 +156,12 @@ int main(int, char** arguments) {
     cudaGraph_t graph;
     cudaGraphNode_t node;
     cudaGraphCreate(&graph, 0);
-    cudaGraphAddMemcpyNode1D(&node, graph, nullptr, 0, to, host.data(), n * sizeof(int),
+    cudaGraphAddMemcpyNode1D(&node, graph, nullptr, 0, to, host.data(), n * sizeof(int),  //~ graph
                              cudaMemcpyHostToDevice);
     cudaGraphInstantiate(&executable, graph, 0);
     cudaGraphDestroy(graph);
     if (kind == 11) host.assign(n, 8);    // before it is launched
-    cudaGraphLaunch(executable, stream);  //~ graph
+    cudaGraphLaunch(executable, stream);
     if (kind == 11) cudaStreamSynchronize(stream);
     host.assign(n, kind == 11 ? 7 : 8);
     if (kind == 11) cudaGraphLaunch(executable, stream);
