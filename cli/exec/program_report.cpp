@@ -348,6 +348,21 @@ std::string proofs_text(const ProgramReport& report) {
 
 }  // namespace
 
+namespace {
+
+// What __syncwarp() cannot do for one finding of a cause, it is not advised for the cause.
+std::string_view advice_for_cause(const std::vector<vgpu::Finding>& findings,
+                                  const FindingGroup& group) {
+  const vgpu::Finding& first = findings[group.findings.front()];
+  if (first.lack != vgpu::Lack::warp_barrier) return advice_for(first);
+  const auto wider = std::ranges::find_if(group.findings, [&](std::size_t one) {
+    return findings[one].lack == vgpu::Lack::block_barrier;
+  });
+  return advice_for(wider == group.findings.end() ? first : findings[*wider]);
+}
+
+}  // namespace
+
 std::string exec_text(const ProgramReport& report,
                       const std::function<std::string(int)>& schedule_of) {
   std::string text = fmt::format("warpcheck exec: {}\n", report.program);
@@ -363,7 +378,7 @@ std::string exec_text(const ProgramReport& report,
       text += fmt::format("  first seen in run {}: {}{}\n", found.run, schedule_of(found.run),
                           found.heap != 0 ? fmt::format(" --heap {}", found.heap) : "");
     }
-    const std::string_view advice = advice_for(found.finding);
+    const std::string_view advice = advice_for_cause(findings, group);
     if (advised.insert(advice).second) text += fmt::format("  hint: {}\n", advice);
   }
   if (std::ranges::any_of(report.findings, lacks_lines, &ProgramReport::Found::finding)) {

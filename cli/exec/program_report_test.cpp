@@ -395,6 +395,27 @@ TEST(ProgramReportTest, FindingsOfOneCauseAreFolded) {
   }
 }
 
+// A cause of which one race is between lanes and another one between warps.
+TEST(ProgramReportTest, TheHintOfACauseHelpsAllOfItsFindings) {
+  vgpu::Finding lanes = race(1), warps = race(1);
+  lanes.variable = warps.variable = "s";
+  lanes.relation = vgpu::Relation::lanes;
+  lanes.lack = vgpu::Lack::warp_barrier;
+  warps.relation = vgpu::Relation::warps;
+  warps.lack = vgpu::Lack::block_barrier;
+  warps.accesses[0].line = 9;
+  ProgramReport report = report_of({{1, FindingRecord{0, lanes}},
+                                    {1, FindingRecord{1, warps}},
+                                    {1, StartRecord{"/sum"}},
+                                    {1, EndRecord{1, {"_Z3sumPi"}}}});
+  const std::string apart = exec_text(report, no_schedule);
+  EXPECT_NE(apart.find("hint: Put __syncwarp()"), std::string::npos) << apart;
+  report.causes.found = {{.text = "__syncthreads() before sum.cu:4", .findings = {0, 1}}};
+  const std::string together = exec_text(report, no_schedule);
+  EXPECT_NE(together.find("hint: Put __syncthreads()"), std::string::npos) << together;
+  EXPECT_EQ(together.find("hint: Put __syncwarp()"), std::string::npos) << together;
+}
+
 TEST(FindingHelpTest, AdviceFitsWhatIsLacking) {
   using vgpu::Lack;
   using vgpu::Relation;
@@ -439,6 +460,26 @@ TEST(FindingHelpTest, HintsAtTheClusterBetweenBlocksThatShareMemory) {
   finding.relation = vgpu::Relation::blocks;
   finding.space = "shared";
   EXPECT_NE(advice_for(finding).find("cluster.sync()"), std::string_view::npos);
+}
+
+TEST(FindingHelpTest, HintsOfHandlesAreNotThoseOfMemory) {
+  vgpu::Finding finding;
+  finding.kind = vgpu::FindingKind::use_after_free;
+  finding.object = "stream";
+  finding.accesses = {{.role = "host call"}};
+  EXPECT_NE(advice_for(finding).find("handle"), std::string_view::npos);
+  finding.space = "global";
+  EXPECT_EQ(advice_for(finding), help_for(vgpu::FindingKind::use_after_free).advice);
+}
+
+// The copy may come late because nobody waits for it, or early because nobody waits for its target.
+TEST(FindingHelpTest, HintsOfBulkCopiesNameTheirPhase) {
+  vgpu::Finding finding = race(1);
+  finding.lack = vgpu::Lack::block_barrier;
+  finding.accesses[1].ptx = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes";
+  EXPECT_NE(advice_for(finding).find("parity"), std::string_view::npos);
+  finding.accesses[0].role = "write";
+  EXPECT_EQ(advice_for(finding).find("parity"), std::string_view::npos);
 }
 
 TEST(FindingHelpTest, HintsOfTraps) {

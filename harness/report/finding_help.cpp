@@ -246,6 +246,18 @@ std::string_view advice_for_launches(Lack lack) {
   }
 }
 
+// A bulk copy that is the later side may be one that (1) should have waited for, or the next one
+// into the same buffer.
+bool is_before_bulk_copy(const vgpu::Finding& finding) {
+  return finding.lack == Lack::block_barrier && finding.accesses.size() > 1 &&
+         finding.accesses[1].ptx.starts_with("cp.async.bulk") && finding.accesses[0].role == "read";
+}
+
+constexpr std::string_view kAdviceForBulkCopies =
+    "Every thread that uses the bytes waits first for the phase in which the copy arrives: look at "
+    "the parity. Where the copy refills a buffer, its thread waits before it begins for all that "
+    "still use the buffer: a barrier, or an mbarrier at which they arrive.";
+
 // Tensor memory has waits, phases and fences of its own.
 std::string_view advice_for_tensor_memory(const vgpu::Finding& finding) {
   if (finding.kind == FindingKind::use_after_free) {
@@ -286,6 +298,7 @@ std::string_view advice_for(const vgpu::Finding& finding) {
   if (finding.lack == Lack::handover && finding.relation >= vgpu::Relation::blocks) {
     return kAdviceForFlags;
   }
+  if (is_before_bulk_copy(finding)) return kAdviceForBulkCopies;
   if (finding.relation == vgpu::Relation::launches) {
     const std::string_view between = advice_for_launches(finding.lack);
     if (!between.empty()) return between;
@@ -296,6 +309,12 @@ std::string_view advice_for(const vgpu::Finding& finding) {
       finding.accesses[0].role == "call") {
     return "Call virtual functions of objects that device code has constructed and not yet "
            "destroyed, and take function pointers in device code: the host's have other values.";
+  }
+  const bool is_handle = finding.space.empty() && finding.accesses.size() == 1 &&
+                         finding.accesses[0].role.starts_with("host");
+  if (finding.kind == FindingKind::use_after_free && is_handle) {
+    return "Destroy a stream, an event or a graph after the last call that names it, and set the "
+           "handle to null then.";
   }
   if (finding.kind == FindingKind::uninitialized_read && finding.space == "host") {
     return "Write every byte of a buffer of malloc() or new before it is used, or take calloc(): "

@@ -1,5 +1,9 @@
 #include "vgpu/check/race/race_flag.hpp"
 
+#include <optional>
+#include <vector>
+
+#include "vgpu/program/flow/block_graph.hpp"
 #include "vgpu/program/flow/read_uses.hpp"
 
 namespace warpcheck::vgpu {
@@ -9,28 +13,72 @@ bool is_relaxed_update(const Instr& instr) {
   return instr.kind == InstrKind::atomic && instr.modifiers.order == ptx::Order::relaxed;
 }
 
-bool writes_flag_behind(const Program& program, std::uint32_t pc) {
-  const std::uint32_t function = program.function_of(pc);
-  for (++pc; pc < program.code.size() && program.function_of(pc) == function; ++pc) {
+// Which code lies behind which.
+class CodeOrder {
+ public:
+  explicit CodeOrder(const Program& program) : program_(program), graph_(program) {}
+
+  // Returns whether `behind` is in the function of `pc` and can run after it.
+  [[nodiscard]] bool leads_to(std::uint32_t pc, std::uint32_t behind) {
+    if (program_.function_of(pc) != program_.function_of(behind)) return false;
+    const std::uint32_t block = graph_.block_of(pc), to = graph_.block_of(behind);
+    return (block == to && pc < behind) || reached_from(block)[to];
+  }
+
+ private:
+  // By block: whether it can follow this one.
+  const std::vector<bool>& reached_from(std::uint32_t block) {
+    if (from_ == block) return reached_;
+    from_ = block;
+    reached_.assign(graph_.blocks().size(), false);
+    std::vector<std::uint32_t> open{block};
+    while (!open.empty()) {
+      const std::uint32_t one = open.back();
+      open.pop_back();
+      for (const std::uint32_t next : graph_.blocks()[one].successors) {
+        if (reached_[next]) continue;
+        reached_[next] = true;
+        open.push_back(next);
+      }
+    }
+    return reached_;
+  }
+
+  const Program& program_;
+  const BlockGraph graph_;
+  std::optional<std::uint32_t> from_;
+  std::vector<bool> reached_;
+};
+
+bool writes_flag_behind(const Program& program, std::uint32_t write) {
+  CodeOrder order(program);
+  const std::uint32_t function = program.function_of(write);
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     const Instr& instr = program.code[pc];
-    if (instr.kind == InstrKind::store && is_relaxed_access(instr)) return true;
+    const bool is_flag =
+        instr.kind == InstrKind::store ? is_relaxed_access(instr) : is_relaxed_update(instr);
+    if (is_flag && program.function_of(pc) == function && order.leads_to(write, pc)) return true;
+  }
+  return false;
+}
+
+bool reads_flag(const Program& program, std::uint32_t begin, std::uint32_t end) {
+  for (std::uint32_t pc = begin; pc < end; ++pc) {
+    const Instr& instr = program.code[pc];
+    if (instr.kind == InstrKind::load && is_relaxed_access(instr)) return true;
     if (is_relaxed_update(instr)) return true;
   }
   return false;
 }
 
-// Returns whether a loop that ends in front of `pc` reads a flag.
-bool polls_flag_before(const Program& program, std::uint32_t pc) {
-  const std::uint32_t function = program.function_of(pc);
-  for (std::uint32_t last = 0; last < pc; ++last) {
+// Returns whether a loop that ends in front of `read` reads a flag.
+bool polls_flag_before(const Program& program, std::uint32_t read) {
+  CodeOrder order(program);
+  for (std::uint32_t last = 0; last < read; ++last) {
     const Instr& jump = program.code[last];
     const bool is_jump = jump.kind == InstrKind::branch || jump.kind == InstrKind::jump;
-    if (!is_jump || jump.target > last || program.function_of(last) != function) continue;
-    for (std::uint32_t at = jump.target; at < last; ++at) {
-      const Instr& instr = program.code[at];
-      if (instr.kind == InstrKind::load && is_relaxed_access(instr)) return true;
-      if (is_relaxed_update(instr)) return true;
-    }
+    if (!is_jump || jump.target > last || !reads_flag(program, jump.target, last)) continue;
+    if (order.leads_to(last, read)) return true;
   }
   return false;
 }

@@ -17,6 +17,12 @@
 // expect bulk: error data-race copy early
 // says bulk: no thread waits for the phase of the mbarrier that counts the copy before (1)
 // says bulk: Every thread that uses the bytes waits for the phase first
+// case seqlock: | --device sm_90 | seqlock
+// expect seqlock: error data-race peek publish
+// says seqlock: nothing orders blocks of one kernel launch
+// case wrong_phase: | --device sm_90 | wrong-phase
+// expect wrong_phase: error data-race copy early
+// says wrong_phase: Every thread that uses the bytes waits first for the phase
 // case waited: | --device sm_90 | waited
 // expect waited: clean
 #include <cuda/barrier>
@@ -51,7 +57,32 @@ __global__ void consumer(Memory* m) { consume(m, false, true); }
 __global__ void writer(Memory* m) { produce(m, false, false); }
 __global__ void reader(Memory* m) { consume(m, false, false); }
 
-template <bool Waits>
+// The flag is a version, around the data on both sides: what is missing is not a fence, but that the
+// data are atomic.
+__device__ void publish(Memory* m) {
+  *(volatile int*)&m->flag = 1;
+  __threadfence();
+  m->data = 7;  //~ publish
+  __threadfence();
+  *(volatile int*)&m->flag = 2;
+}
+
+__device__ void peek(Memory* m) {
+  int version, value;
+  do {
+    version = *(volatile int*)&m->flag;
+    __threadfence();
+    value = m->data;  //~ peek
+    __threadfence();
+  } while (version % 2 != 0 || *(volatile int*)&m->flag != version);
+  m->out = value;
+}
+
+__global__ void versioned(Memory* m) { blockIdx.x == 0 ? peek(m) : publish(m); }
+
+enum class Wait { none, token, wrong_phase };
+
+template <Wait wait>
 __global__ void copies(const int* in, int* out) {
   __shared__ alignas(128) int share[64];
   __shared__ Barrier arrived;
@@ -65,9 +96,14 @@ __global__ void copies(const int* in, int* out) {
   } else {
     token = arrived.arrive();
   }
-  if (Waits) arrived.wait(std::move(token));
+  if (wait == Wait::token || (wait == Wait::wrong_phase && threadIdx.x < 32)) {
+    arrived.wait(std::move(token));
+  } else if (wait == Wait::wrong_phase) {
+    while (!cuda::ptx::mbarrier_try_wait_parity(cuda::device::barrier_native_handle(arrived), 1)) {
+    }
+  }
   out[threadIdx.x] = share[threadIdx.x];  //~ early
-  if (!Waits) arrived.wait(std::move(token));
+  if (wait == Wait::none) arrived.wait(std::move(token));
 }
 
 void in_streams(void (*first)(Memory*), void (*second)(Memory*), Memory* m) {
@@ -95,8 +131,10 @@ int main(int, char** argv) {
   if (mode == "fenced") both_fenced<<<2, 1>>>(m);
   if (mode == "streams") in_streams(producer, consumer, m);
   if (mode == "no-flag") in_streams(writer, reader, m);
-  if (mode == "bulk") copies<false><<<1, 64>>>(in, out);
-  if (mode == "waited") copies<true><<<1, 64>>>(in, out);
+  if (mode == "seqlock") versioned<<<2, 1>>>(m);
+  if (mode == "bulk") copies<Wait::none><<<1, 64>>>(in, out);
+  if (mode == "wrong-phase") copies<Wait::wrong_phase><<<1, 64>>>(in, out);
+  if (mode == "waited") copies<Wait::token><<<1, 64>>>(in, out);
   cudaDeviceSynchronize();
   cudaFree(m);
   cudaFree(in);
