@@ -193,6 +193,18 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
      "the cause, show its makers the smaller kernel, and build the file with -Xptxas -O1 "
      "meanwhile; "
      "if it is the order of threads or a freedom of PTX, compare within an error bound."},
+    {Lack::order_of_grids,
+     "A grid that device code launches begins at any time after its launch, and sees what its "
+     "parent has done before: threads other than the one that launches need a barrier before the "
+     "launch. Its parent cannot wait for it: read its results in a second grid of the same stream, "
+     "in one that is launched into cudaStreamTailLaunch, or in the host's next launch."},
+    {Lack::arrival_of_blocks,
+     "Every thread of every block comes to each grid.sync(): let those without work leave out the "
+     "work, not the barrier, and return only behind the last one."},
+    {Lack::peer_access,
+     "Let the device that runs the kernel into the other one's memory: cudaSetDevice() to the one "
+     "that runs it, then cudaDeviceEnablePeerAccess() of the other; for pools and mapped memory, "
+     "cudaMemPoolSetAccess() and cuMemSetAccess(). Or copy the data with cudaMemcpyPeer()."},
 });
 
 template <typename Rows, typename Key>
@@ -206,7 +218,7 @@ static_assert(in_order(kHelp, &FindingHelp::kind),
               "kHelp: a row for each kind, in the order of finding_kinds.def");
 static_assert(in_order(kAdvice, &AdviceForLack::lack),
               "kAdvice: a row for each Lack, in its order");
-static_assert(kAdvice.back().lack == Lack::other_device, "the last Lack");
+static_assert(kAdvice.back().lack == Lack::peer_access, "the last Lack");
 
 // A barrier does not help between blocks, except between those of a cluster.
 std::string_view advice_for_atomicity(const vgpu::Finding& finding) {
@@ -226,6 +238,9 @@ std::string_view advice_for_atomicity(const vgpu::Finding& finding) {
 // Between launches that communicate, only system scope includes another device.
 std::string_view advice_for_launches(Lack lack) {
   switch (lack) {
+    case Lack::scope:
+      return "The scope does not include the other device: take the atomic with `_system` "
+             "(atomicAdd_system for atomicAdd), or cuda::thread_scope_system.";
     case Lack::release:
       return "Release the data before the flag: __threadfence() between the write of the data and "
              "the write of the flag, or, between devices, __threadfence_system().";
@@ -315,6 +330,11 @@ std::string_view advice_for(const vgpu::Finding& finding) {
   if (finding.kind == FindingKind::use_after_free && is_handle) {
     return "Destroy a stream, an event or a graph after the last call that names it, and set the "
            "handle to null then.";
+  }
+  if (finding.kind == FindingKind::trap && !finding.accesses.empty() &&
+      finding.accesses[0].role == "access" && finding.space != "tensor") {
+    return "Look at the result of the call that was to make this object: it may have failed, the "
+           "object may be destroyed, or the handle was never set.";
   }
   if (finding.kind == FindingKind::uninitialized_read && finding.space == "host") {
     return "Write every byte of a buffer of malloc() or new before it is used, or take calloc(): "

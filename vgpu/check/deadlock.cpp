@@ -249,7 +249,9 @@ void DeadlockChecker::on_deadlock(const Deadlock& deadlock) {
     if (deadlock.of_launch && deadlock.blocks_not_started != 0) {
       finding.message += blocks_that_wait(deadlock.blocks_not_started);
     }
-    finding.message += blocks_that_left(deadlock);
+    const std::string left = blocks_that_left(deadlock);
+    if (!left.empty()) finding.lack = Lack::arrival_of_blocks;
+    finding.message += left;
     const bool reads_unknown = std::ranges::any_of(deadlock.waiting, [](const Waiting& one) {
       return one.kind == Kind::reads && one.allocation != nullptr &&
              one.allocation->space == ptx::Space::global && one.written.pc == ptx::kNone;

@@ -181,6 +181,7 @@ void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std:
                                       thread_of(fault.place, fault.lane))};
     if (cause != nullptr) finding.accesses.push_back(side_at(cause->role, cause->place));
     finding.message = std::move(message);
+    if (fault.kind == Fault::Kind::no_peer_access) finding.lack = Lack::peer_access;
     if (fault.kind == Fault::Kind::use_after_free && cause == nullptr) {
       add_free_by_host(finding, reporter.place_of_free(*fault.nearest),
                        fault.nearest->is_region ? "unregistered" : "freed");

@@ -29,7 +29,7 @@ constexpr std::array<std::pair<Relation, std::string_view>, 6> kRelationNames{{
     {Relation::host, "host"},
 }};
 
-constexpr std::array<std::pair<Lack, std::string_view>, 28> kLackNames{{
+constexpr std::array<std::pair<Lack, std::string_view>, 31> kLackNames{{
     {Lack::unknown, ""},
     {Lack::warp_barrier, "warp-barrier"},
     {Lack::block_barrier, "block-barrier"},
@@ -58,6 +58,9 @@ constexpr std::array<std::pair<Lack, std::string_view>, 28> kLackNames{{
     {Lack::coherent_read, "coherent-read"},
     {Lack::output, "output"},
     {Lack::other_device, "other-device"},
+    {Lack::order_of_grids, "order-of-grids"},
+    {Lack::arrival_of_blocks, "arrival-of-blocks"},
+    {Lack::peer_access, "peer-access"},
 }};
 
 template <typename Names, typename Value>

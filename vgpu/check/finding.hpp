@@ -52,6 +52,9 @@ enum class Lack : std::uint8_t {
   coherent_read,      // (2) need not see what the same launch writes
   output,             // the kernel's output: a runtime call failed
   other_device,       // the result of a real device, which is another one
+  order_of_grids,     // one of which device code has launched
+  arrival_of_blocks,  // at a barrier of the grid
+  peer_access,        // of the device to another one's memory
 };
 
 std::string_view name_of(FindingKind kind);                     // "data-race"

@@ -19,6 +19,7 @@ struct CheckedLaunch {
   Dim3 grid, block;
   BlockKey first_block = 0;
   SegmentId first_segment = 0;  // segments of launches that had ended before have lower numbers
+  bool by_device = false;       // launched by device code
 };
 
 // What one lane accesses, and the class of the access.

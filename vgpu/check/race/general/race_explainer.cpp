@@ -34,11 +34,17 @@ std::string explain_early(const EarlyLaunches& early, std::uint32_t earlier) {
 }
 
 // Explains a race of launches that nothing orders.
-RaceExplanation explain_launches(const AccessClass& before, const AccessClass& now) {
+//   of_device: device code has launched one of them
+RaceExplanation explain_launches(const AccessClass& before, const AccessClass& now,
+                                 bool of_device) {
   if (before.strong && now.strong && before.size_log2 == now.size_log2) {
     return {Lack::scope,
             "nothing orders these two kernel launches, and the scope of (1) or (2) does not "
             "include the other's device"};
+  }
+  if (of_device) {
+    return {Lack::order_of_grids,
+            "nothing orders these two grids: one of them was launched by device code"};
   }
   return {Lack::order_of_launches,
           "nothing orders these two kernel launches: their streams are not synchronised"};
@@ -90,7 +96,9 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
   if (segment.launch != state_.order.launches().current()) {
     RaceExplanation missed = what_was_missed(row, mine, earlier);
     if (missed.lack != Lack::unknown) return missed;
-    RaceExplanation launches = explain_launches(before, now);
+    const bool of_device = state_.launches[segment.launch].by_device ||
+                           state_.launches[state_.order.launches().current()].by_device;
+    RaceExplanation launches = explain_launches(before, now, of_device);
     if (before.strong || now.strong) return launches;
     return with_flag(*state_.launches[segment.launch].program, earlier.pc, *access.program,
                      access.pc, std::move(launches));

@@ -70,8 +70,8 @@ void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
   state_.order.begin_launch(launch, unordered, early_after);
   state_.order.begin_beside(beside);
   state_.launches.push_back({launch.program, launch.grid, launch.block,
-                             state_.order.launches().first_block(),
-                             state_.order.segments().count()});
+                             state_.order.launches().first_block(), state_.order.segments().count(),
+                             launch.launched_as != 0});
   causality_.begin_launch(state_.launches[state_.order.launches().first_unordered()].first_segment);
   phases_.begin_launch(*launch.program);
   reports_.begin_launch();

@@ -3,9 +3,9 @@
 //
 // A run without an argument is right.  With one it has that defect:
 // clang-format off
-// defect no_barrier: data-race; nothing orders these two kernel launches: their streams are not synchronised
-// defect no_end: data-race; nothing orders these two kernel launches: their streams are not synchronised
-// defect two_streams: data-race; nothing orders these two kernel launches: their streams are not synchronised
+// defect no_barrier: data-race; nothing orders these two grids: one of them was launched by device code
+// defect no_end: data-race; nothing orders these two grids: one of them was launched by device code
+// defect two_streams: data-race; nothing orders these two grids: one of them was launched by device code
 // defect local: out-of-bounds; (1) passes an address of local memory to a grid, which cannot use memory of another thread
 // defect child_bounds: out-of-bounds; (1) is outside every allocation
 // clang-format on
