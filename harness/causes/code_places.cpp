@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -23,15 +25,14 @@ std::uint32_t end_of(const vgpu::Program& program, std::uint32_t function) {
   return end;
 }
 
-// ptx::kNone: the instruction has no code of its own.
-std::uint32_t pc_of(const CodeSite& site) {
-  const vgpu::Program& program = site.program();
-  const std::uint32_t line = site.instruction().ptx_line;
-  const std::uint32_t end = end_of(program, site.function);
-  for (std::uint32_t pc = program.functions[site.function].entry; pc < end; ++pc) {
-    if (program.source_of(pc).ptx_line == line) return pc;
-  }
-  return ptx::kNone;
+// The code of a function's instructions: the first pc, by the line of the PTX.
+std::map<std::uint32_t, std::uint32_t> pcs_of(const vgpu::Program& program,
+                                              std::uint32_t function) {
+  std::map<std::uint32_t, std::uint32_t> pcs;
+  const std::uint32_t end = end_of(program, function);
+  for (std::uint32_t pc = program.functions[function].entry; pc < end; ++pc)
+    pcs.try_emplace(program.source_of(pc).ptx_line, pc);
+  return pcs;
 }
 
 std::string_view file_name(std::string_view path) {
@@ -51,9 +52,21 @@ std::uint32_t target_of(const ptx::Function& function, const ptx::Instruction& b
   return is_label ? function.labels[label.index].position : ptx::kNone;
 }
 
+// "scan.cu:14"; empty: it has no code of its own, or belongs to a library.
+std::string line_at(const CodeSite& site, const std::map<std::uint32_t, std::uint32_t>& pcs) {
+  const auto pc = pcs.find(site.instruction().ptx_line);
+  if (pc == pcs.end()) return "";
+  const vgpu::AccessSide side = vgpu::side_at("", {.program = &site.program(), .pc = pc->second});
+  if (side.line == 0 || vgpu::is_library_header(side.file)) return "";
+  return fmt::format("{}:{}", file_name(side.file), side.line);
+}
+
 class Gaps {
  public:
-  explicit Gaps(const std::vector<CodeSite>& sites) : sites_(sites), text_(sites.front().text()) {}
+  explicit Gaps(const std::vector<CodeSite>& sites)
+      : sites_(sites),
+        text_(sites.front().text()),
+        pcs_(pcs_of(sites.front().program(), sites.front().function)) {}
 
   std::vector<CodeGap> find() {
     for (const CodeSite& site : sites_) {
@@ -85,10 +98,7 @@ class Gaps {
   void add(std::uint32_t index, EditKind kind, std::uint32_t more) {
     if (kind == EditKind::insert_after && is_branch(text_.body[index])) return;
     // After one instruction is before the next one, unless a branch leads there.
-    const bool is_known = std::ranges::any_of(found_, [&](const Found& known) {
-      return known.gap.site.index == index && known.gap.kind == kind;
-    });
-    if (is_known) return;
+    if (!known_.emplace(index, kind).second) return;
     std::uint32_t distance = UINT32_MAX;
     for (const CodeSite& site : sites_) {
       distance = std::min(distance, site.index > index ? site.index - index : index - site.index);
@@ -101,7 +111,7 @@ class Gaps {
 
   [[nodiscard]] std::string text_of(const CodeSite& site, EditKind kind) const {
     if (kind == EditKind::insert_after) {
-      const std::string line = line_text(site);
+      const std::string line = line_at(site, pcs_);
       const std::string between = between_text(site.index + 1, line);
       if (!between.empty()) return between;
       return line.empty() ? "" : "after " + line;
@@ -136,7 +146,7 @@ class Gaps {
       const ptx::Instruction& instruction = site.instruction();
       if (is_branch(instruction)) return "";
       if (!accesses_memory(instruction)) continue;
-      if (line_text(site) != line) return "";
+      if (line_at(site, pcs_) != line) return "";
       return instruction.opcode == Opcode::ld_   ? "read"
              : instruction.opcode == Opcode::st_ ? "write"
                                                  : "atomic";
@@ -145,15 +155,17 @@ class Gaps {
   }
 
   // Of the first instruction from there on that has one.
-  [[nodiscard]] static std::string first_line_from(CodeSite site) {
+  [[nodiscard]] std::string first_line_from(CodeSite site) const {
     for (; site.index < site.text().body.size(); ++site.index) {
-      if (std::string line = line_text(site); !line.empty()) return line;
+      if (std::string line = line_at(site, pcs_); !line.empty()) return line;
     }
     return "";
   }
 
   const std::vector<CodeSite>& sites_;
   const ptx::Function& text_;
+  const std::map<std::uint32_t, std::uint32_t> pcs_;
+  std::set<std::pair<std::uint32_t, EditKind>> known_;
   std::vector<Found> found_;
 };
 
@@ -204,11 +216,7 @@ std::vector<CodeSite> sites_of(const vgpu::Finding& finding,
 }
 
 std::string line_text(const CodeSite& site) {
-  const std::uint32_t pc = pc_of(site);
-  if (pc == ptx::kNone) return "";
-  const vgpu::AccessSide side = vgpu::side_at("", {.program = &site.program(), .pc = pc});
-  if (side.line == 0 || vgpu::is_library_header(side.file)) return "";
-  return fmt::format("{}:{}", file_name(side.file), side.line);
+  return line_at(site, pcs_of(site.program(), site.function));
 }
 
 std::vector<CodeGap> gaps_around(const std::vector<CodeSite>& sites) {

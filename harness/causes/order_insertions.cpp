@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/causes/changes.hpp"
+#include "harness/causes/uniform_code.hpp"
 #include "harness/orders/order_changes.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -86,12 +87,12 @@ void widen_scopes(const std::vector<LaunchedKernel>& kernels, bool of_system,
     // of_system: the default of an atomic operation is the device.
     const bool is_atomic =
         instruction.opcode == Opcode::atom_ || instruction.opcode == Opcode::red_;
-    const bool by_default =
-        of_system && is_atomic && instruction.modifiers.scope == ptx::Scope::none;
-    if (!is_narrow(instruction.modifiers.scope, of_system) && !by_default) return;
+    const bool may_be_default = of_system && is_atomic;
+    const ptx::Scope now = instruction.modifiers.scope;
+    if (!is_narrow(now, of_system) && !(may_be_default && now == ptx::Scope::none)) return;
     if (is_of_one_block(instruction) || instruction.modifiers.proxy) return;
     std::string wide = widened(instruction.text, of_system);
-    if (by_default && wide == instruction.text) {
+    if (may_be_default && wide == instruction.text) {
       const std::size_t dot = wide.find('.');
       wide.insert(dot, wide.find(".relaxed") != std::string::npos ? ".sys" : ".relaxed.sys");
     }
@@ -184,6 +185,17 @@ bool communicates(const ptx::Instruction& instruction) {
   return instruction.modifiers.order != ptx::Order::weak;
 }
 
+// A barrier of the block only where all its threads come by.
+std::vector<CodeGap> places_of(Remedy remedy, const std::vector<CodeSite>& part) {
+  std::vector<CodeGap> gaps = gaps_around(part);
+  if (inserted_text(remedy).ptx.find("bar.sync") == std::string_view::npos) return gaps;
+  const UniformCode code(part.front().text());
+  std::erase_if(gaps, [&](const CodeGap& gap) {
+    return !code.all_come_by(gap.site.index + (gap.kind == EditKind::insert_after ? 1 : 0));
+  });
+  return gaps;
+}
+
 }  // namespace
 
 std::vector<Change> scope_changes(const std::vector<LaunchedKernel>& kernels, bool of_system) {
@@ -240,7 +252,7 @@ std::vector<Change> inserted_orders(Remedy remedy, const std::vector<CodeSite>& 
     if (remedy == Remedy::phase_wait) {
       add_phase_waits(part, changes);
     } else {
-      insert_at(gaps_around(part), remedy, changes);
+      insert_at(places_of(remedy, part), remedy, changes);
     }
   }
   return changes;
