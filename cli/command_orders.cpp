@@ -45,8 +45,7 @@ bool names_program(const std::vector<std::string>& words) {
 }
 
 int orders_of_program(const OrdersArguments& arguments) {
-  if (!arguments.html.empty() || arguments.all_sizes)
-    throw UsageError("--html and --all-sizes are for pairs");
+  if (arguments.all_sizes) throw UsageError("--all-sizes is for pairs");
   const ProgramFile file = find_program(arguments.pairs.front());
   require_our_runtime(file);
   const RunDirectory directory;
@@ -72,6 +71,9 @@ int orders_of_program(const OrdersArguments& arguments) {
     if (!arguments.json.empty())
       write_file_atomically(arguments.json,
                             program_orders_json(arguments.pairs, orders).dump(1) + "\n");
+    if (!arguments.html.empty())
+      write_file_atomically(arguments.html,
+                            orders_html({program_orders_section(arguments.pairs.front(), orders)}));
     if (supervisor.is_stopped()) return kInterrupted;
     const auto redundant = std::ranges::count(orders, Need::redundant, &OrderOfProgram::need);
     return redundant != 0 ? kFindings : kNothingFound;
@@ -122,7 +124,11 @@ int run_orders(OrdersArguments& arguments) {
   }
   if (!arguments.json.empty())
     write_file_atomically(arguments.json, orders_json(pairs).dump(1) + "\n");
-  if (!arguments.html.empty()) write_file_atomically(arguments.html, orders_html(pairs));
+  if (!arguments.html.empty()) {
+    std::vector<OrdersSection> sections;
+    for (const OrdersOfPair& judged : pairs) sections.push_back(section_of(judged));
+    write_file_atomically(arguments.html, orders_html(sections));
+  }
   if (*arguments.judge.stop != 0) return kInterrupted;
   if (cannot) return kCannot;
   const bool has_redundant = std::ranges::any_of(pairs, [](const OrdersOfPair& judged) {

@@ -318,7 +318,7 @@ TEST(Orders, TextAndJson) {
   EXPECT_EQ(barrier.at("places"), Json::parse(R"([{"file":
       "kernels/specimens/planted/superfluous_orders.cu", "line": 22}])"));
   EXPECT_EQ(barrier.at("kinds"), Json::parse(R"(["data-race"])"));
-  const std::string page = orders_html({judged});
+  const std::string page = orders_html({section_of(judged)});
   EXPECT_NE(page.find("<b class=\"redundant\">redundant</b> bar.sync removed"), std::string::npos);
 }
 

@@ -17,7 +17,6 @@
 #include "harness/case/atomic_file.hpp"
 #include "harness/case/edits_json.hpp"
 #include "harness/orders/find_orders.hpp"
-#include "harness/orders/orders_report.hpp"
 #include "harness/trial/schedule_search.hpp"
 #include "vgpu/check/finding_groups.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
@@ -255,6 +254,14 @@ std::string program_orders_text(const std::string& title,
     if (!one.command.empty()) text += fmt::format("             {}\n", one.command);
   }
   return text;
+}
+
+OrdersSection program_orders_section(const std::string& title,
+                                     const std::vector<OrderOfProgram>& orders) {
+  OrdersSection section{.title = title, .orders = {}};
+  for (const OrderOfProgram& one : orders)
+    section.orders.push_back({&one.order, one.need, reason_of_program(one)});
+  return section;
 }
 
 Json program_orders_json(const std::vector<std::string>& command,

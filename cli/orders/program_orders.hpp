@@ -18,6 +18,7 @@
 #include "harness/case/case.hpp"
 #include "harness/input/json.hpp"
 #include "harness/orders/judge_orders.hpp"
+#include "harness/orders/orders_report.hpp"
 
 namespace warpcheck {
 
@@ -47,6 +48,9 @@ struct OrderOfProgram {
 
 [[nodiscard]] std::string program_orders_text(const std::string& title,
                                               const std::vector<OrderOfProgram>& orders);
+// orders: outlive the section
+[[nodiscard]] OrdersSection program_orders_section(const std::string& title,
+                                                   const std::vector<OrderOfProgram>& orders);
 [[nodiscard]] Json program_orders_json(const std::vector<std::string>& command,
                                        const std::vector<OrderOfProgram>& orders);
 

@@ -94,13 +94,13 @@ td.s { font-family: ui-monospace, monospace; font-size: 13px; white-space: pre; 
 <body>
 )";
 
-void add_source_rows(const OrdersOfPair& judged, SourceFiles& files, std::string& page) {
-  std::map<SourceLine, std::vector<const JudgedOrder*>> by_line;
+void add_source_rows(const OrdersSection& section, SourceFiles& files, std::string& page) {
+  std::map<SourceLine, std::vector<const ShownOrder*>> by_line;
   std::vector<ExcerptPlace> places;
-  for (const JudgedOrder& one : judged.orders) {
-    if (one.order.place.empty()) continue;
+  for (const ShownOrder& one : section.orders) {
+    if (one.order->place.empty()) continue;
     // A function that only wraps the order is less telling than its caller.
-    const SourceLine& at = one.order.place.back();
+    const SourceLine& at = one.order->place.back();
     by_line[at].push_back(&one);
     places.push_back({at.file, at.line});
   }
@@ -110,10 +110,10 @@ void add_source_rows(const OrdersOfPair& judged, SourceFiles& files, std::string
       std::string notes;
       const auto found = by_line.find({excerpt.file, line.number});
       if (found != by_line.end()) {
-        for (const JudgedOrder* const one : found->second) {
+        for (const ShownOrder* const one : found->second) {
           notes += fmt::format("<div><b class=\"{}\">{}</b> {} ({}): {}</div>", name_of(one->need),
-                               name_of(one->need), html_text(change_text(one->order)),
-                               share_text(one->order), html_text(reason_text(*one)));
+                               name_of(one->need), html_text(change_text(*one->order)),
+                               share_text(*one->order), html_text(one->reason));
         }
       }
       page += fmt::format("<tr><td class=\"n\">{}</td><td class=\"s\">{}</td><td>{}</td></tr>\n",
@@ -188,15 +188,24 @@ Json orders_json(const std::vector<OrdersOfPair>& pairs) {
   return Json{{"schema", kOrdersSchema}, {"command", "orders"}, {"pairs", std::move(list)}};
 }
 
-std::string orders_html(const std::vector<OrdersOfPair>& pairs) {
+OrdersSection section_of(const OrdersOfPair& judged) {
+  OrdersSection section{.title = judged.pair->name(), .orders = {}};
+  for (const JudgedOrder& one : judged.orders)
+    section.orders.push_back({&one.order, one.need, reason_text(one)});
+  return section;
+}
+
+std::string orders_html(const std::vector<OrdersSection>& sections) {
   std::string page(kOrdersPage);
   SourceFiles files;
-  for (const OrdersOfPair& judged : pairs) {
+  for (const OrdersSection& section : sections) {
+    const auto count = [&](Need need) {
+      return std::ranges::count(section.orders, need, &ShownOrder::need);
+    };
     page += fmt::format("<h2>{}</h2>\n<p>{}: {} needed, {} redundant, {} not known</p>\n",
-                        html_text(judged.pair->name()), counted(judged.orders.size(), "order"),
-                        count_of(judged, Need::needed), count_of(judged, Need::redundant),
-                        count_of(judged, Need::unknown));
-    add_source_rows(judged, files, page);
+                        html_text(section.title), counted(section.orders.size(), "order"),
+                        count(Need::needed), count(Need::redundant), count(Need::unknown));
+    add_source_rows(section, files, page);
   }
   return page + "</body>\n</html>\n";
 }

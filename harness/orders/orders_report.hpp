@@ -16,7 +16,20 @@ struct OrdersOfPair {
 
 [[nodiscard]] std::string orders_text(const OrdersOfPair& judged);
 [[nodiscard]] Json orders_json(const std::vector<OrdersOfPair>& pairs);
-[[nodiscard]] std::string orders_html(const std::vector<OrdersOfPair>& pairs);
+
+// What a page shows beside the source.
+struct ShownOrder {
+  const Order* order = nullptr;
+  Need need = Need::unknown;
+  std::string reason;
+};
+struct OrdersSection {
+  std::string title;  // of a pair, or a program
+  std::vector<ShownOrder> orders;
+};
+// judged: outlives the section
+[[nodiscard]] OrdersSection section_of(const OrdersOfPair& judged);
+[[nodiscard]] std::string orders_html(const std::vector<OrdersSection>& sections);
 
 // What is changed: "bar.sync removed".
 [[nodiscard]] std::string change_text(const Order& order);
