@@ -109,7 +109,8 @@ def cause(warpcheck, folder, name, source):
     """What is wrong with the report of `exec`, and the change that it names."""
     kind, _, change = source.splitlines()[0].removeprefix("// ").partition(":")
     change = change.strip()
-    run([warpcheck, "exec", *devices_of(source), "--json", "report.json", "--", "./" + name], folder)
+    leaks = ["--leaks"] if kind == "leak" else []
+    run([warpcheck, "exec", *leaks, *devices_of(source), "--json", "report.json", "--", "./" + name], folder)
     report = json.loads((folder / "report.json").read_text())
     finding = next(each for each in report["findings"] if "consequence_of" not in each)
     by_experiment = finding["grouped_by"] == "experiment"

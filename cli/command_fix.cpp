@@ -15,6 +15,7 @@
 #include "harness/case/atomic_file.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/process/progress.hpp"
+#include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/text/counted.hpp"
 #include "vgpu/text/shell_word.hpp"
 
@@ -25,6 +26,7 @@ struct FixArguments {
   std::string case_file;
   std::vector<std::string> program;  // and its arguments; empty: a case is given
   FixOptions options;
+  unsigned devices = 1;
   int runs = 20;
   std::string nvcc;
   CompileOption compile;
@@ -113,9 +115,10 @@ int apply_fix(const FixArguments& arguments, const Fix& fix) {
     return kCannot;
   }
   const bool is_case = arguments.program.empty();
-  const std::string again = is_case ? fmt::format("replay {}", shell_word(arguments.case_file))
-                                    : fmt::format("exec --runs {} -- {} >/dev/null", arguments.runs,
-                                                  words_of_program(arguments.program));
+  const std::string again =
+      is_case ? fmt::format("replay {}", shell_word(arguments.case_file))
+              : fmt::format("exec --runs {} --devices {} -- {} >/dev/null", arguments.runs,
+                            arguments.devices, words_of_program(arguments.program));
   const int status = status_of_shell(fmt::format("{} {}", shell_word(own_path()), again));
   if (status != kNothingFound) return kFindings;
   print(is_case ? "the built program no longer fails in this case\n"
@@ -145,6 +148,7 @@ int run_fix_of_program(FixArguments& arguments) {
   const RunDirectory directory;
   const ProgramToFix to_fix{.path = program.path,
                             .arguments = {arguments.program.begin() + 1, arguments.program.end()},
+                            .devices = arguments.devices,
                             .runs = arguments.runs,
                             .nvcc = arguments.nvcc,
                             .directory = directory.path()};
@@ -206,6 +210,9 @@ void add_fix_to(CLI::App& command, Run& run) {
       .add_option("--runs", arguments->runs,
                   "Runs of a program in each build and warp model that a patch must pass")
       ->check(positive_number)
+      ->capture_default_str();
+  command.add_option("--devices", arguments->devices, "Number of devices of a program")
+      ->check(CLI::Range(1u, vgpu::kDevicesMax))
       ->capture_default_str();
   command
       .add_option("--nvcc", arguments->nvcc,

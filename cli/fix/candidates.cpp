@@ -197,10 +197,13 @@ class Proposals {
         for (const Place& place : places) propose_bounds(place);
         return;
       case Remedy::first_value: return propose_values(finding, places);
+      case Remedy::grid_barrier: return propose_grid_barrier(places, rank);
       case Remedy::barrier_elsewhere:
         for (const Place& place : places) {
           for (Patch& patch : moved_barriers(*place.file, *place.tree, place.node))
             add(std::move(patch), rank);
+          for (Patch& patch : postponed_returns(*place.file, *place.tree, place.node))
+            add(std::move(patch), rank - 1);
         }
         return;
       default: insert_around(places, remedy, rank);
@@ -236,6 +239,16 @@ class Proposals {
               .of(inserted_text(Remedy::grid_wait).source),
           rank);
     }
+  }
+
+  // Only in kernels whose launches are cooperative.
+  void propose_grid_barrier(const std::vector<Place>& places, int rank) {
+    std::vector<Place> cooperative = places;
+    std::erase_if(cooperative, [](const Place& place) {
+      const std::size_t function = place.tree->function_of(place.node);
+      return place.tree->code_of(function).find("this_grid") == std::string_view::npos;
+    });
+    insert_around(cooperative, Remedy::grid_barrier, rank);
   }
 
   void propose_splits(const vgpu::Finding& finding, const std::vector<Place>& places, int rank) {

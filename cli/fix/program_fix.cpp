@@ -168,6 +168,7 @@ class ProgramFix final : public FixSearch {
       settings.seed = schedule.seed + options().seed - 1;
     }
     settings.memory_bytes = memory_bytes_;
+    settings.devices = program_.devices;
     settings.jobs = std::max(1u, std::thread::hardware_concurrency());
     settings.host_bytes = true;
     settings.texts = std::move(texts);

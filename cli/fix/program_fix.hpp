@@ -13,9 +13,10 @@ namespace warpcheck {
 struct ProgramToFix {
   std::string path;                    // of its file
   std::vector<std::string> arguments;  // without the program
-  int runs = 20;                       // in each build and warp model
-  std::string nvcc;                    // options; empty: those of the build, if they are known
-  std::filesystem::path directory;     // of a RunDirectory
+  unsigned devices = 1;
+  int runs = 20;                    // in each build and warp model
+  std::string nvcc;                 // options; empty: those of the build, if they are known
+  std::filesystem::path directory;  // of a RunDirectory
 };
 
 // The folder that names in patches begin at: the next one above the current folder that holds a

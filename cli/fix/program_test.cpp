@@ -146,10 +146,12 @@ TEST_F(Experiments, OrdersAreNeededOrNot) {
                 "  __syncthreads();\n  if (n < 0) out[0] = v;\n");
   std::ofstream(directory_ / "reverse.cu") << source;
   ASSERT_EQ(shell(kBuild).status, 0);
-  const Outcome judged = run("orders --runs 2 --json orders.json -- ./reverse");
+  const Outcome judged = run("orders --runs 2 --json orders.json --html orders.html -- ./reverse");
   EXPECT_EQ(judged.status, 1) << judged.out;
   EXPECT_NE(judged.out.find("./reverse: 2 orders: "), std::string::npos) << judged.out;
   EXPECT_NE(judged.out.find("executed 2 times, "), std::string::npos) << judged.out;
+  EXPECT_NE(read("orders.html").find("<b class=\"redundant\">redundant</b> bar.sync removed"),
+            std::string::npos);
 }
 
 constexpr const char* kTwoStreams = R"(

@@ -27,8 +27,29 @@ bool is_plain(const SourceTree& tree, std::size_t node) {
   return tree.text().compare(there.begin, there.end - there.begin, tree.code_of(node)) == 0;
 }
 
+// Whether a call of the function does nothing but give a value: `return e;`, without calls.
+bool only_returns(const SourceTree& tree, std::string_view name) {
+  for (const SourceNode& node : tree.nodes()) {
+    if (node.kind != Kind::function || node.children.empty()) continue;
+    const std::string_view head =
+        trimmed(std::string_view(tree.code()).substr(node.begin, node.head_begin - 1 - node.begin));
+    if (!head.ends_with(name) || find_word(head, name) != head.size() - name.size()) continue;
+    const std::vector<std::size_t>& body = tree[node.children.front()].children;
+    if (body.size() != 1) return false;
+    const std::string_view code = trimmed(tree.code_of(body.front()));
+    if (!code.starts_with("return ")) return false;
+    for (std::size_t at = 1; at < code.size(); ++at) {
+      const bool is_call = code[at] == '(' && is_word_character(code[at - 1]);
+      const bool is_step = code[at] == code[at - 1] && (code[at] == '+' || code[at] == '-');
+      if (is_call || is_step) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
 // Whether writing the expression twice could do something twice.
-bool has_effects(std::string_view code) {
+bool has_effects(const SourceTree& tree, std::string_view code) {
   for (std::size_t at = 0; at < code.size(); ++at) {
     const char c = code[at], next = at + 1 < code.size() ? code[at + 1] : ' ';
     if ((c == '+' || c == '-') && next == c) return true;
@@ -46,7 +67,8 @@ bool has_effects(std::string_view code) {
       while (begin > 0 && is_word_character(code[begin - 1])) --begin;
       static const std::set<std::string_view> harmless{
           "min", "max", "abs", "int", "unsigned", "float", "double", "sizeof", "size_t"};
-      if (!harmless.contains(code.substr(begin, at - begin))) return true;
+      const std::string_view name = code.substr(begin, at - begin);
+      if (!harmless.contains(name) && !only_returns(tree, name)) return true;
     }
   }
   return false;
@@ -88,7 +110,7 @@ std::optional<Assignment> assignment_of(std::string_view code) {
 
 // Whether it names memory: no declaration, which has two words side by side.
 bool is_place(std::string_view target) {
-  if (target.empty() || has_effects(target)) return false;
+  if (target.empty()) return false;
   bool after_word = false, blank = false;
   int depth = 0;
   for (const char c : target) {
@@ -210,6 +232,74 @@ Patch with_condition(const std::string& file, const SourceTree& tree, std::size_
   return rewritten(file, tree, tree[guard].head_begin, tree[guard].head_end, both, what);
 }
 
+// `if (a && e > x) x = e;` as an atomic maximum of what is left of the condition, or a minimum.
+std::optional<Patch> atomic_extremum(const std::string& file, const SourceTree& tree,
+                                     std::size_t node, const Assignment& assignment) {
+  const std::size_t guard = guard_of(tree, node);
+  if (guard == SourceNode::kNoNode || !is_plain(tree, guard)) return std::nullopt;
+  std::string_view rest = tree.head_of(guard);
+  if (rest.find("||") != kNotThere) return std::nullopt;
+  std::string function, others;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find("&&"), rest.size());
+    const std::string_view part = trimmed(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+    const std::size_t at = part.find_first_of("<>");
+    if (at != kNotThere && function.empty()) {
+      const std::size_t second = at + 1 < part.size() && part[at + 1] == '=' ? at + 2 : at + 1;
+      const std::string_view left = trimmed(part.substr(0, at));
+      const std::string_view right = trimmed(part.substr(second));
+      const bool target_first = left == assignment.target && right == assignment.value;
+      if (target_first || (left == assignment.value && right == assignment.target)) {
+        function = (part[at] == '<') == target_first ? "atomicMax" : "atomicMin";
+        continue;
+      }
+    }
+    others += fmt::format("{}{}", others.empty() ? "" : " && ", part);
+  }
+  if (function.empty()) return std::nullopt;
+  std::string text = fmt::format("{}(&{}, {});", function, assignment.target, assignment.value);
+  if (!others.empty()) text = fmt::format("if ({}) {}", others, text);
+  return rewritten(file, tree, tree[guard].begin, tree[guard].end, std::move(text), function);
+}
+
+// `if (c) return;`
+bool is_early_return(const SourceTree& tree, std::size_t node) {
+  if (tree[node].kind != Kind::branch || tree[node].children.size() != 1) return false;
+  std::size_t inner = tree[node].children.front();
+  if (tree[inner].kind == Kind::block && tree[inner].children.size() == 1)
+    inner = tree[inner].children.front();
+  return trimmed(tree.code_of(inner)) == "return;" && is_plain(tree, node) &&
+         !has_effects(tree, tree.head_of(node));
+}
+
+bool is_grid_barrier(std::string_view code) {
+  code = trimmed(code);
+  return code.ends_with(".sync();") && code.find('=') == kNotThere;
+}
+
+// Whether threads can leave the statement out: it declares nothing, ends nothing, and has no
+// barrier.
+bool can_be_left_out(const SourceTree& tree, std::size_t node) {
+  const std::string_view code = tree.code_of(node);
+  for (const std::string_view word : {"return", "break", "continue", "goto"}) {
+    if (find_word(code, word) != kNotThere) return false;
+  }
+  if (code.find("sync") != kNotThere) return false;
+  if (tree[node].kind != Kind::simple) return true;
+  if (const auto assignment = assignment_of(code)) return is_place(assignment->target);
+  std::size_t end = 0;
+  while (end < code.size() && is_word_character(code[end])) ++end;
+  return end != 0 && end < code.size() && code[end] == '(';
+}
+
+// A variable of the thread alone, whose value is made of numbers.
+bool is_harmless_declaration(const SourceTree& tree, std::string_view code) {
+  const auto assignment = assignment_of(code);
+  return assignment && !is_place(assignment->target) && !has_effects(tree, assignment->value) &&
+         assignment->value.find_first_of("[*>") == kNotThere;
+}
+
 std::string unused_name(const SourceTree& tree, std::string_view wish) {
   std::string name(wish);
   while (find_word(tree.code(), name) != kNotThere) name += "_";
@@ -223,6 +313,7 @@ std::optional<Patch> split_statement(const std::string& file, const SourceTree& 
   if (tree[node].kind != Kind::simple || !is_plain(tree, node)) return std::nullopt;
   const auto assignment = assignment_of(tree.code_of(node));
   if (!assignment || !is_place(assignment->target)) return std::nullopt;
+  if (has_effects(tree, assignment->target)) return std::nullopt;
   if (assignment->target.find_first_of("[*>") == kNotThere) return std::nullopt;
   const std::size_t guard = guard_of(tree, node);
   const std::size_t whole = guard == SourceNode::kNoNode ? node : guard;
@@ -235,7 +326,7 @@ std::optional<Patch> split_statement(const std::string& file, const SourceTree& 
     last = fmt::format("{} {}= {};", assignment->target, assignment->operation, name);
   } else {
     const std::string condition(trimmed(tree.head_of(guard)));
-    if (has_effects(condition)) return std::nullopt;
+    if (has_effects(tree, condition)) return std::nullopt;
     text = fmt::format("const auto {} = {} ? {} : 0;", name, as_part_of_choice(condition),
                        as_part_of_choice(assignment->value));
     last = fmt::format("if ({}) {} {}= {};", condition, assignment->target, assignment->operation,
@@ -252,6 +343,8 @@ std::vector<Patch> atomic_updates(const std::string& file, const SourceTree& tre
   if (tree[node].kind != Kind::simple || !is_plain(tree, node)) return patches;
   auto assignment = assignment_of(tree.code_of(node));
   if (!assignment || !is_place(assignment->target)) return patches;
+  // `x = x + e` names its target twice; `x += e`, once, as the atomic does.
+  if (assignment->operation.empty() && has_effects(tree, assignment->target)) return patches;
   std::string function;
   std::string& value = assignment->value;
   if (assignment->operation == "+") function = "atomicAdd";
@@ -279,7 +372,12 @@ std::vector<Patch> atomic_updates(const std::string& file, const SourceTree& tre
       value = trimmed(std::string_view(value).substr(sum.size()));
     }
   }
-  if (function.empty()) return patches;
+  if (function.empty()) {
+    if (!assignment->operation.empty()) return patches;
+    if (auto patch = atomic_extremum(file, tree, node, *assignment))
+      patches.push_back(std::move(*patch));
+    return patches;
+  }
   patches.push_back(rewritten(file, tree, tree[node].begin, tree[node].end,
                               fmt::format("{}(&{}, {});", function, target, value), function));
   return patches;
@@ -310,7 +408,7 @@ std::vector<Patch> bounded_accesses(const std::string& file, const SourceTree& t
   const bool stores = assignment && is_place(assignment->target);
   const bool calls = is_simple && !assignment;  // atomicAdd(&a[i], 1);
   for (const Subscript& access : subscripts_of(code)) {
-    if (has_effects(access.index)) continue;
+    if (has_effects(tree, access.index)) continue;
     for (const std::string& bound : bounds_for(tree, function, access)) {
       const std::string condition = fmt::format("{} < {}", access.index, bound);
       if (stores || calls) patches.push_back(with_condition(file, tree, node, condition));
@@ -335,7 +433,7 @@ std::vector<Patch> bounded_variables(const std::string& file, const SourceTree& 
   if (!assignment || !is_place(assignment->target)) return patches;
   std::set<std::string> variables;
   for (const Subscript& access : subscripts_of(code)) {
-    if (has_effects(access.index)) continue;
+    if (has_effects(tree, access.index)) continue;
     for (std::size_t at = 0, end = 0; at < access.index.size(); at = end + 1) {
       for (end = at; end < access.index.size() && is_word_character(access.index[end]);) ++end;
       const std::string word = access.index.substr(at, end - at);
@@ -398,7 +496,8 @@ std::vector<Patch> halving_from_power_of_two(const std::string& file, const Sour
     if (first_end == kNotThere || last == first_end) continue;
     const auto first = assignment_of(head.substr(0, first_end + 1));
     const std::size_t division = first ? first->value.rfind('/') : kNotThere;
-    if (division == kNotThere || !first->operation.empty() || has_effects(first->value)) continue;
+    if (division == kNotThere || !first->operation.empty() || has_effects(tree, first->value))
+      continue;
     const std::string_view name =
         trimmed(std::string_view(first->target).substr(first->target.rfind(' ') + 1));
     std::string step = head.substr(last + 1);
@@ -443,7 +542,7 @@ std::vector<Patch> initial_values(const std::string& file, const SourceTree& tre
     const auto assignment = assignment_of(code);
     const std::size_t guard = guard_of(tree, at);
     if (assignment && guard != SourceNode::kNoNode && assignment->operation.empty() &&
-        find_word(assignment->target, variable) == 0 && !has_effects(tree.head_of(guard)) &&
+        find_word(assignment->target, variable) == 0 && !has_effects(tree, tree.head_of(guard)) &&
         is_plain(tree, guard) && is_place(assignment->target)) {
       patches.push_back(rewritten(file, tree, tree[guard].begin, tree[guard].end,
                                   fmt::format("{} = {} ? {} : 0;", assignment->target,
@@ -460,6 +559,52 @@ std::vector<Patch> initial_values(const std::string& file, const SourceTree& tre
     if (is_declaration) {
       patches.push_back(rewritten(file, tree, tree[at].end - 1, tree[at].end - 1, " = 0", "= 0"));
     }
+  }
+  return patches;
+}
+
+std::vector<Patch> postponed_returns(const std::string& file, const SourceTree& tree,
+                                     std::size_t node) {
+  std::vector<Patch> patches;
+  const std::size_t parent = tree[node].parent;
+  if (!is_grid_barrier(tree.code_of(node)) || tree[parent].kind != Kind::block) return patches;
+  const std::vector<std::size_t>& all = tree[parent].children;
+  const auto is_barrier = [&](std::size_t one) {
+    return tree[one].kind == Kind::simple && is_grid_barrier(tree.code_of(one));
+  };
+  const auto last = std::ranges::find_if(all.rbegin(), all.rend(), is_barrier).base() - 1;
+  for (auto leaves = all.begin(); leaves != last; ++leaves) {
+    if (!is_early_return(tree, *leaves)) continue;
+    const std::string condition(trimmed(tree.head_of(*leaves)));
+    const std::string name = unused_name(tree, "takes_part");
+    Patch patch;
+    std::vector<TextEdit>& edits = patch.files[file];
+    edits.push_back({.at = tree[*leaves].begin,
+                     .removed = tree[*leaves].end - tree[*leaves].begin,
+                     .text = fmt::format("const bool {} = !({});", name, condition)});
+    bool is_possible = true;
+    for (auto between = leaves + 1; between != last; ++between) {
+      if (is_barrier(*between) || is_harmless_declaration(tree, tree.code_of(*between))) continue;
+      is_possible = is_possible && can_be_left_out(tree, *between);
+      edits.push_back(
+          {.at = tree[*between].begin, .removed = 0, .text = fmt::format("if ({}) ", name)});
+    }
+    // Behind what follows in its line, which is a comment.
+    const std::size_t line_end =
+        std::min(tree.code().find('\n', tree[*last].end), tree.code().size());
+    is_possible =
+        is_possible &&
+        trimmed(std::string_view(tree.code()).substr(tree[*last].end, line_end - tree[*last].end))
+            .empty();
+    if (!is_possible) continue;
+    edits.push_back({.at = line_end,
+                     .removed = 0,
+                     .text = fmt::format("\n{}if (!{}) return;",
+                                         tree.indentation_at(tree[*last].begin), name)});
+    patch.what.push_back(fmt::format("the return of line {} behind the barrier of line {}",
+                                     tree.line_of(tree[*leaves].begin),
+                                     tree.line_of(tree[*last].begin)));
+    patches.push_back(std::move(patch));
   }
   return patches;
 }

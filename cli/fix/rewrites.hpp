@@ -25,7 +25,7 @@ Patch rewritten(const std::string& file, const SourceTree& tree, std::size_t beg
 std::optional<Patch> split_statement(const std::string& file, const SourceTree& tree,
                                      std::size_t node, std::string_view barrier);
 
-// `x += e;` as `atomicAdd(&x, e);`, and the like.
+// `x += e;` as `atomicAdd(&x, e);`, `if (e > x) x = e;` as `atomicMax(&x, e);`, and the like.
 std::vector<Patch> atomic_updates(const std::string& file, const SourceTree& tree,
                                   std::size_t node);
 
@@ -58,5 +58,10 @@ std::vector<Patch> halving_from_power_of_two(const std::string& file, const Sour
 // A first value for a local variable, or for the shared `variable`.
 std::vector<Patch> initial_values(const std::string& file, const SourceTree& tree, std::size_t node,
                                   std::string_view variable);
+
+// `if (c) return;` before a barrier of the grid: those threads leave behind the last such barrier,
+// and take no part in what lies between.
+std::vector<Patch> postponed_returns(const std::string& file, const SourceTree& tree,
+                                     std::size_t node);
 
 }  // namespace warpcheck

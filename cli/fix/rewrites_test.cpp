@@ -156,5 +156,50 @@ TEST(InitialValues, AreOfSharedAndLocalVariables) {
                 "  __shared__ int sum;\n  int x = 0;\n  a[0] = sum + x;\n"}));
 }
 
+// An update names its place once; other calls may do something each time.
+TEST(AtomicUpdates, MayCallFunctions) {
+  const auto updated = [](const std::string& line) {
+    const SourceTree tree(
+        "__device__ int next() { return static_cast<int>(threadIdx.x) + 1; }\n"
+        "__global__ void k(int* a) {\n" +
+        line + "\n}\n");
+    const auto patches = atomic_updates("k.cu", tree, statement_of(tree, 3));
+    return patches.empty() ? "" : patches.front().files.at("k.cu").front().text;
+  };
+  EXPECT_EQ(updated("a[f()] += 1;"), "atomicAdd(&a[f()], 1);");
+  EXPECT_EQ(updated("a[f()] = a[f()] + 1;"), "");
+  EXPECT_EQ(updated("a[next()] = a[next()] + 1;"), "atomicAdd(&a[next()], 1);");
+}
+
+TEST(AtomicUpdates, KnowConditionalExtrema) {
+  const auto updated = [](const std::string& line) {
+    const SourceTree tree = kernel_with(line);
+    const auto texts = applied(tree, atomic_updates("k.cu", tree, statement_of(tree, 3)));
+    return texts.empty() ? "" : texts.front();
+  };
+  EXPECT_EQ(updated("  if (in[t] > *a) *a = in[t];\n"), "  atomicMax(&*a, in[t]);\n");
+  EXPECT_EQ(updated("  if (t < n && a[0] >= in[t]) a[0] = in[t];\n"),
+            "  if (t < n) atomicMin(&a[0], in[t]);\n");
+  EXPECT_EQ(updated("  if (in[t] > *a || t == 0) *a = in[t];\n"), "");
+  EXPECT_EQ(updated("  if (in[t] > *a) *a = in[0];\n"), "");
+}
+
+TEST(PostponedReturns, LieBehindTheLastBarrierOfTheGrid) {
+  const auto postponed = [](const std::string& between) {
+    const SourceTree tree =
+        kernel_with("  if (t >= n) return;\n" + between + "  grid.sync();\n  a[t] = 1;\n");
+    const std::size_t barrier = statement_of(tree, tree.line_of(tree.text().find("grid")));
+    const auto texts = applied(tree, postponed_returns("k.cu", tree, barrier));
+    return texts.empty() ? "" : texts.front();
+  };
+  const std::string begin = "  const bool takes_part = !(t >= n);\n";
+  const std::string end = "  grid.sync();\n  if (!takes_part) return;\n  a[t] = 1;\n";
+  EXPECT_EQ(postponed(""), begin + end);
+  EXPECT_EQ(postponed("  const int next = t + 1;\n  a[t] = in[next];\n"),
+            begin + "  const int next = t + 1;\n  if (takes_part) a[t] = in[next];\n" + end);
+  EXPECT_EQ(postponed("  const int value = in[t];\n"), "");
+  EXPECT_EQ(postponed("  if (t == 0) __syncthreads();\n"), "");
+}
+
 }  // namespace
 }  // namespace warpcheck

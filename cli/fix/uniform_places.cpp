@@ -42,11 +42,17 @@ bool is_of_thread(std::string_view word) {
                              [&](std::string_view part) { return word.find(part) != kMissing; });
 }
 
+// What differs between blocks.
+bool is_of_block(std::string_view word) {
+  return word == "blockIdx" || word == "block_rank" || word == "block_index" ||
+         word == "clusterIdx";
+}
+
 template <class Names>
-bool depends(std::string_view code, const Names& varying) {
+bool depends(std::string_view code, const Names& varying, bool of_grid) {
   bool found = false;
   for_each_word(code, [&](std::string_view word, std::size_t) {
-    found = found || is_of_thread(word) || varying.contains(word);
+    found = found || is_of_thread(word) || (of_grid && is_of_block(word)) || varying.contains(word);
   });
   return found;
 }
@@ -186,6 +192,8 @@ bool UniformPlaces::all_come_by(const Patch& patch) const {
     for (const TextEdit& edit : edits) {
       const bool of_block = edit.text.find("__syncthreads()") != std::string::npos;
       const bool of_warp = edit.text.find("__syncwarp()") != std::string::npos;
+      const bool of_grid = edit.text.find("this_grid().sync()") != std::string::npos;
+      if (of_grid && !comes_by(tree, edit.at, Group::grid, 0)) return false;
       if (of_block && !comes_by(tree, edit.at, Group::block, 0)) return false;
       if (of_warp && !comes_by(tree, edit.at, Group::warp, 0)) return false;
     }
@@ -198,10 +206,11 @@ bool UniformPlaces::comes_by(const SourceTree& tree, std::size_t at, Group group
   const std::size_t inner = innermost_at(tree, at);
   if (inner == SourceNode::kNoNode || depth > kCallsMax) return false;
   const std::size_t function = tree.function_of(inner);
-  const Names names = varying(tree, function, depth);
+  const bool of_grid = group == Group::grid;
+  const Names names = varying(tree, function, group, depth);
   const auto splits = [&](std::size_t node) {
     const std::string_view head = tree.head_of(node);
-    return depends(head, names) && !(group == Group::warp && is_of_warp(head));
+    return depends(head, names, of_grid) && !(group == Group::warp && is_of_warp(head));
   };
   // Threads that leave a loop or a function of their own accord do not come by.
   const auto leaves = [&](std::size_t root, std::string_view word) {
@@ -224,9 +233,11 @@ bool UniformPlaces::comes_by(const SourceTree& tree, std::size_t at, Group group
       return false;
     }
   }
-  // A thread that has left a kernel counts at no barrier; one that has left a function does.
-  if (is_kernel(tree, function)) return true;
+  // A thread that has left a kernel counts at no barrier of its block; one that has left a function
+  // does.
+  if (is_kernel(tree, function) && !of_grid) return true;
   if (leaves(function, "return")) return false;
+  if (is_kernel(tree, function)) return true;
   const std::string name(name_of_function(tree, function));
   bool is_called = false;
   for (const auto& [file, other] : sources_) {
@@ -246,10 +257,11 @@ bool UniformPlaces::comes_by(const SourceTree& tree, std::size_t at, Group group
 }
 
 UniformPlaces::Names UniformPlaces::varying(const SourceTree& tree, std::size_t function,
-                                            unsigned depth) const {
+                                            Group group, unsigned depth) const {
+  const bool of_grid = group == Group::grid;
   Names names;
-  const Names shared = shared_variables<Names>(tree, function);
-  if (!is_kernel(tree, function)) add_parameters(tree, function, depth, names);
+  const Names shared = of_grid ? Names() : shared_variables<Names>(tree, function);
+  if (!is_kernel(tree, function)) add_parameters(tree, function, group, depth, names);
   // Until nothing is added.
   for (std::size_t known = names.size() + 1; known != names.size();) {
     known = names.size();
@@ -262,21 +274,21 @@ UniformPlaces::Names UniformPlaces::varying(const SourceTree& tree, std::size_t 
       for (std::size_t up = tree[node].parent; up != function && !is_divided;
            up = tree[up].parent) {
         const bool is_condition = tree[up].kind == Kind::branch || tree[up].kind == Kind::loop;
-        is_divided = is_condition && depends(tree.head_of(up), names);
+        is_divided = is_condition && depends(tree.head_of(up), names, of_grid);
       }
       for_each_assignment(code, [&](std::string_view name, std::string_view value) {
         if (name.empty() || shared.contains(name)) return;
         const bool has_value = value.find('=') != kMissing || value.find("++") != kMissing ||
                                value.find("--") != kMissing;
-        if (depends(value, names) || (is_divided && has_value)) names.emplace(name);
+        if (depends(value, names, of_grid) || (is_divided && has_value)) names.emplace(name);
       });
     }
   }
   return names;
 }
 
-void UniformPlaces::add_parameters(const SourceTree& tree, std::size_t function, unsigned depth,
-                                   Names& names) const {
+void UniformPlaces::add_parameters(const SourceTree& tree, std::size_t function, Group group,
+                                   unsigned depth, Names& names) const {
   std::vector<std::string> parameters;
   for (const std::string_view part : split_arguments(tree.head_of(function))) {
     parameters.emplace_back(assigned_name(part.substr(0, part.find('='))));
@@ -293,11 +305,11 @@ void UniformPlaces::add_parameters(const SourceTree& tree, std::size_t function,
       const std::size_t open = other.code().find('(', call);
       const std::size_t close = open == kMissing ? kMissing : closing_bracket(other.code(), open);
       if (close == kMissing) continue;
-      const Names outer = varying(other, other.function_of(caller), depth + 1);
+      const Names outer = varying(other, other.function_of(caller), group, depth + 1);
       const auto arguments =
           split_arguments(std::string_view(other.code()).substr(open + 1, close - open - 1));
       for (std::size_t i = 0; i < std::min(arguments.size(), varies.size()); ++i) {
-        varies[i] = varies[i] || depends(arguments[i], outer);
+        varies[i] = varies[i] || depends(arguments[i], outer, group == Group::grid);
       }
     }
   }

@@ -21,20 +21,21 @@ class UniformPlaces {
   // sources: by name, those that a patch may change; not owned
   explicit UniformPlaces(const std::map<std::string, SourceTree>& sources) : sources_(sources) {}
 
-  // Returns whether all threads of a block (__syncthreads), or of a warp (__syncwarp), come by each
-  // barrier that the patch inserts.
+  // Returns whether all threads of a block (__syncthreads), of a warp (__syncwarp), or of the grid
+  // (this_grid().sync()) come by each barrier that the patch inserts.
   [[nodiscard]] bool all_come_by(const Patch& patch) const;
 
  private:
   // Who comes by together.
-  enum class Group : unsigned char { block, warp };
+  enum class Group : unsigned char { grid, block, warp };
   using Names = std::set<std::string, std::less<>>;
 
   [[nodiscard]] bool comes_by(const SourceTree& tree, std::size_t at, Group group,
                               unsigned depth) const;
-  // Variables of a function that differ between threads.
-  [[nodiscard]] Names varying(const SourceTree& tree, std::size_t function, unsigned depth) const;
-  void add_parameters(const SourceTree& tree, std::size_t function, unsigned depth,
+  // Variables of a function that differ between threads of a group.
+  [[nodiscard]] Names varying(const SourceTree& tree, std::size_t function, Group group,
+                              unsigned depth) const;
+  void add_parameters(const SourceTree& tree, std::size_t function, Group group, unsigned depth,
                       Names& names) const;
 
   const std::map<std::string, SourceTree>& sources_;

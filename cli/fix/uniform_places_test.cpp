@@ -69,6 +69,16 @@ TEST(UniformPlaces, OfAWarpAreInBranchesOfWholeWarps) {
   EXPECT_FALSE(in_kernel("  if (t < 16) { a[t] = 1;@\n }", "__syncwarp();"));
 }
 
+// A thread that has left a kernel is missing at a barrier of the grid; blocks differ.
+TEST(UniformPlaces, OfAGridAreWhereAllBlocksComeBy) {
+  const std::string barrier = "cooperative_groups::this_grid().sync();";
+  EXPECT_TRUE(in_kernel("  for (int i = 0; i < n; ++i) { a[t] = i;@\n }", barrier));
+  EXPECT_FALSE(in_kernel("  if (t >= n) return;\n  a[t] = 1;@\n", barrier));
+  EXPECT_FALSE(in_kernel("  int i = blockIdx.x;\n  if (i < n) { a[t] = 1;@\n }", barrier));
+  EXPECT_FALSE(in_kernel(
+      "  __shared__ int last;\n  last = blockIdx.x;\n  if (last) { a[t] = 1;@\n }", barrier));
+}
+
 TEST(UniformPlaces, TakeSharedVariablesForOne) {
   EXPECT_TRUE(
       in_kernel("  __shared__ int last;\n  if (t == 0) last = a[0];\n  __syncthreads();\n"

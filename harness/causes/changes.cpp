@@ -75,6 +75,7 @@ std::vector<Change> changes_by(Remedy remedy, const vgpu::Finding& finding,
     case Remedy::bound: return bound_changes(sites);
     case Remedy::first_value: return value_changes(finding, sites);
     case Remedy::barrier_elsewhere: return barrier_moves(sites);
+    case Remedy::grid_barrier: return {};
     default: return inserted_orders(remedy, sites);
   }
 }

@@ -34,6 +34,7 @@ constexpr InsertedText kProxyFence{
 constexpr InsertedText kGridWait{"griddepcontrol.wait;",
                                  "asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");",
                                  "cudaGridDependencySynchronize()"};
+constexpr InsertedText kGridBarrier{"", "cooperative_groups::this_grid().sync();", "grid.sync()"};
 
 bool is_within_warp(const vgpu::Finding& finding) {
   return finding.relation == Relation::lanes &&
@@ -55,6 +56,9 @@ std::vector<Remedy> orders_for(const vgpu::Finding& finding, const RemedyFacts& 
       return {Remedy::block_barrier, Remedy::copy_wait, Remedy::copy_wait_and_barrier};
     case Lack::proxy_fence: return {Remedy::proxy_fence};
     case Lack::cluster_barrier: return {Remedy::cluster_barrier};
+    case Lack::order_of_blocks: return {Remedy::grid_barrier, Remedy::wider_scope, Remedy::fence};
+    // A grid sees what the thread that launches it knows of.
+    case Lack::order_of_grids: return {Remedy::block_barrier};
     default: break;
   }
   if (!is_within_block(finding))
@@ -76,6 +80,7 @@ const InsertedText& inserted_text(Remedy remedy) {
     case Remedy::copy_wait_and_barrier: return kCopyWaitAndBarrier;
     case Remedy::proxy_fence: return kProxyFence;
     case Remedy::grid_wait: return kGridWait;
+    case Remedy::grid_barrier: return kGridBarrier;
     default: return kBlockBarrier;
   }
 }

@@ -22,6 +22,7 @@ enum class Remedy : std::uint8_t {
   copy_wait_and_barrier,
   proxy_fence,
   grid_wait,
+  grid_barrier,  // its PTX is a function of the toolkit: experiments leave it to `fix`
   // other changes of statements
   phase_wait,        // until the phase of an mbarrier is complete
   wider_scope,       // of fences and atomics
