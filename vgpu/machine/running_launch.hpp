@@ -51,6 +51,11 @@ struct Observers {
   [[nodiscard]] bool watch_accesses() const {
     return !of_accesses.empty() || !of_rows.empty() || undefined_memory != nullptr;
   }
+  // Returns whether reads may be appended to the records of those that watch accesses.
+  [[nodiscard]] bool may_record_reads() const {
+    return !of_accesses.empty() && !is_looked_at() && of_rows.empty() && tally == nullptr &&
+           weak_memory == nullptr;
+  }
   // Returns where rows are counted that nobody needs to see; null: all rows are reported.
   [[nodiscard]] InstrTally* tally_of_rows() const {
     const bool are_seen = !of_accesses.empty() || undefined_memory != nullptr;

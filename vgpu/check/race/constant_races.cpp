@@ -60,6 +60,13 @@ ConstantRaceChecker::Table& ConstantRaceChecker::table_of(const Allocation& allo
   return table;
 }
 
+std::optional<ReadRecord*> ConstantRaceChecker::reads_of(const Allocation& allocation) {
+  if (allocation.space != ptx::Space::constant) return nullptr;
+  const Table& table = table_of(allocation);
+  if (table.launch == mark() && table.unread == 0) return nullptr;
+  return std::nullopt;
+}
+
 // A table is read again and again, but only the first read of a byte is recorded.
 bool ConstantRaceChecker::has_seen(const RowAccess& row) {
   const Table& table = table_of(*row.allocation);

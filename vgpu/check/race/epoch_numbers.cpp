@@ -40,7 +40,8 @@ bool EpochNumbers::begin_block(const WarpPlace& place) {
 bool EpochNumbers::complete_barrier(const WarpPlace& place) {
   Slot& slot = slots_[place.slot];
   slot.phase = place.phase;
-  if (slot.phase - slot.global_base >= limits_.phases) renumber_phases();
+  has_renumbered_phases_ = slot.phase - slot.global_base >= limits_.phases;
+  if (has_renumbered_phases_) renumber_phases();
   return begin_phase(slot, place.phase, slot.base + slot.phase);
 }
 

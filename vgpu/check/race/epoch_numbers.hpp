@@ -31,6 +31,8 @@ class EpochNumbers {
   // come before what follows, and must go.
   bool begin_block(const WarpPlace& place);
   bool complete_barrier(const WarpPlace& place);
+  // Returns whether the latest complete_barrier() has renumbered the phases of all blocks.
+  [[nodiscard]] bool has_renumbered_phases() const { return has_renumbered_phases_; }
 
   // Take an Access or a RowAccess.
   template <typename AnyAccess>
@@ -117,7 +119,8 @@ class EpochNumbers {
   std::uint32_t launch_ = 0;    // as in an epoch
   std::uint64_t launches_ = 0;  // not wrapped around
   bool single_block_ = false;   // the launch has one block
-  std::uint64_t periods_ = 0;   // number of periods so far
+  bool has_renumbered_phases_ = false;
+  std::uint64_t periods_ = 0;  // number of periods so far
   std::uint64_t global_period_ = 0;
   std::vector<Slot> slots_;
   std::uint32_t first_recorded_ = 1;      // the launch number, as in an epoch, of recorded_[0]

@@ -43,7 +43,8 @@ EpochRaces::EpochRaces(Reporter& reporter, CollectiveOrder& collectives,
 void EpochRaces::reset(WarpModel model) {
   numbers_.reset();
   ordered_threads_ = model == WarpModel::lockstep ? kOrderedInWarp : kOrderedInThread;
-  for (Shadow& shadow : shadows_) shadow.reads.clear(room_);
+  for (const std::unique_ptr<DeferredReads>& reads : reads_) reads->clear(room_);
+  open_reads_.clear();
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
   if (kept > kKeptBytesMax) shadows_.clear();
@@ -51,6 +52,7 @@ void EpochRaces::reset(WarpModel model) {
 
 void EpochRaces::begin_launch(const Sync& sync, std::uint32_t launch) {
   hands_on_ = !sync.program->data_reads.empty();
+  close_reads();
   reports_.begin_launch(ordered_threads_);
   numbers_.begin_launch(sync, launch);
 }
@@ -64,26 +66,51 @@ void EpochRaces::begin_block(const Sync& sync) {
 }
 
 void EpochRaces::complete_barrier(const WarpPlace& place) {
-  begin_phase(place, numbers_.complete_barrier(place));
+  const std::uint64_t period = numbers_.global_period();
+  const bool starts_again = numbers_.complete_barrier(place);
+  if (numbers_.has_renumbered_phases()) [[unlikely]] {
+    numbers_.for_each_slot([this](const WarpPlace& block) { set_time(block); });
+  }
+  begin_phase(place, starts_again);
+  if (numbers_.global_period() != period) close_reads();
+}
+
+// Tells machine code what the time of the block is.
+void EpochRaces::set_time(const WarpPlace& place) {
+  RowAccess read;
+  read.place = place;
+  read.place.warp = 0;
+  read.space = ptx::Space::global;
+  record_of(place.slot).time = numbers_.epoch_of(read);
 }
 
 void EpochRaces::begin_phase(const WarpPlace& place, bool starts_again) {
   Shared& shared = shared_[place.slot];
   if (starts_again && shared.id < shadows_.size()) shadows_[shared.id].clear();
   shared.log.begin(shared.bytes, ordered_threads_);
+  set_time(place);
 }
 
 inline Shadow& EpochRaces::shadow_at(std::uint32_t id) {
-  if (id >= shadows_.size()) [[unlikely]]
+  if (id >= shadows_.size()) [[unlikely]] {
     shadows_.resize(id + 1);
+    while (reads_.size() <= id) reads_.push_back(std::make_unique<DeferredReads>());
+  }
   return shadows_[id];
+}
+
+ReadRecord* EpochRaces::reads_of(const Allocation& allocation) {
+  shadow_at(allocation.id);
+  return &reads_[allocation.id]->record();
 }
 
 // Returns the shadow with all that came before the access.
 template <typename AnyAccess>
 inline Shadow& EpochRaces::shadow_of(const AnyAccess& access) {
   Shadow& shadow = shadow_at(access.allocation->id);
-  perform_reads(shadow);
+  DeferredReads& reads = *reads_[access.allocation->id];
+  if (!reads.is_empty()) [[unlikely]]
+    perform_reads(shadow, reads);
   const Shadow::Period period = numbers_.period_of(access);
   if (shadow.period().number != period.number) shadow.begin(period, access.allocation->limit());
   return shadow;
@@ -168,36 +195,49 @@ bool EpochRaces::take(const RowAccess& access) {
 // Takes a read that waits until records of its memory are needed.  False: it must be checked.
 inline bool EpochRaces::defer(const RowAccess& read) {
   if (read.space != ptx::Space::global) return false;
-  Shadow& shadow = shadow_at(read.allocation->id);
-  if (shadow.reads.period() != numbers_.global_period() && !begin_reads(read, shadow)) return false;
+  shadow_at(read.allocation->id);
+  DeferredReads& reads = *reads_[read.allocation->id];
+  if (reads.period() != numbers_.global_period() && !begin_reads(read)) return false;
   const Epoch epoch = numbers_.epoch_of(read);
-  if (shadow.reads.take(read, epoch, room_)) [[likely]]
+  if (reads.take(read, epoch, room_)) [[likely]]
     return true;
   perform_all_reads();
-  return begin_reads(read, shadow) && shadow.reads.take(read, epoch, room_);
+  if (begin_reads(read) && reads.take(read, epoch, room_)) return true;
+  reads.close();
+  return false;
 }
 
 // Lets the reads of this period wait from now on.  False: they must not, or there is no room.
-bool EpochRaces::begin_reads(const RowAccess& read, Shadow& shadow) {
+bool EpochRaces::begin_reads(const RowAccess& read) {
+  const Shadow& shadow = shadows_[read.allocation->id];
+  DeferredReads& reads = *reads_[read.allocation->id];
   const Shadow::Period period = numbers_.period_of(read);
-  if (shadow.period().number != period.number) {
-    return shadow.reads.begin(period, read.allocation->limit(), room_);
+  if (shadow.period().number == period.number) {
+    if (!shadow.is_only_read()) return false;
+    reads.go_on(period.number);
+  } else if (!reads.begin(period, read.allocation->limit(), room_)) {
+    return false;
   }
-  if (!shadow.is_only_read()) return false;
-  shadow.reads.go_on(period.number);
+  open_reads_.push_back(&reads);
   return true;
 }
 
-void EpochRaces::perform_reads(Shadow& shadow) {
-  if (shadow.reads.period() == 0) return;
-  shadow.reads.perform(
+void EpochRaces::close_reads() {
+  for (DeferredReads* const reads : std::exchange(open_reads_, {})) reads->close();
+}
+
+void EpochRaces::perform_reads(Shadow& shadow, DeferredReads& reads) {
+  reads.perform(
       room_,
       [&](const Shadow::Period& period, std::uint32_t bytes) { shadow.begin(period, bytes); },
       [&](const RowAccess& read, Epoch epoch) { take_in_shadow(read, epoch, shadow); });
 }
 
 void EpochRaces::perform_all_reads() {
-  for (Shadow& shadow : shadows_) perform_reads(shadow);
+  for (std::uint32_t id = 0; id < shadows_.size(); ++id) {
+    if (!reads_[id]->is_empty()) perform_reads(shadows_[id], *reads_[id]);
+  }
+  open_reads_.clear();
 }
 
 //   epoch: of the thread in lane 0
@@ -308,10 +348,10 @@ void EpochRaces::forget(const Allocation& allocation) {
   Shadow& shadow = shadows_[allocation.id];
   if (!allocation.on_heap()) {
     if (shadow.host_bytes() < kReleasedMin) return;
-    shadow.reads.clear(room_);
+    reads_[allocation.id]->clear(room_);
     return shadow.release();
   }
-  perform_reads(shadow);
+  perform_reads(shadow, *reads_[allocation.id]);
   if (shadow.period().launch != numbers_.launches()) return;
   shadow.clear();
   shadow.begin({0, numbers_.launches(), true}, 0);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "vgpu/check/race/epoch_numbers.hpp"
@@ -30,6 +31,8 @@ class EpochRaces {
   void reset(WarpModel model);
   //   launch: its number in the trial
   void begin_launch(const Sync& sync, std::uint32_t launch);
+  // Reads of global memory are of this time no more.
+  void close_reads();
   void begin_block(const Sync& sync);
   void complete_barrier(const WarpPlace& place);
 
@@ -37,13 +40,14 @@ class EpochRaces {
   void check(const Access& access);
   // Takes a row of weak accesses if no lane races.  False: the caller must call check().
   bool take(const RowAccess& row);
-  // Returns the structure through which machine code adds rows of shared memory.
+  // Return the structures through which machine code adds rows of shared memory, and reads of
+  // global memory.
   [[nodiscard]] AccessRecord& record_of(std::uint32_t slot) { return shared_[slot].log.record(); }
+  [[nodiscard]] ReadRecord* reads_of(const Allocation& allocation);
 
   [[nodiscard]] bool has_records_of(const Allocation& allocation) const {
     if (allocation.id >= shadows_.size()) return false;
-    const Shadow& shadow = shadows_[allocation.id];
-    return shadow.capacity() != 0 || !shadow.reads.is_empty();
+    return shadows_[allocation.id].capacity() != 0 || !reads_[allocation.id]->is_empty();
   }
   void forget(const Allocation& allocation);
   // Calls visit(place) for the latest block in each slot of the launch, with its phase.
@@ -81,9 +85,10 @@ class EpochRaces {
                   Shadow& shadow) const;
   bool take_in_shadow(const RowAccess& access, Epoch epoch, Shadow& shadow);
   bool defer(const RowAccess& read);
-  bool begin_reads(const RowAccess& read, Shadow& shadow);
-  void perform_reads(Shadow& shadow);
+  bool begin_reads(const RowAccess& read);
+  void perform_reads(Shadow& shadow, DeferredReads& reads);
   void perform_all_reads();
+  void set_time(const WarpPlace& place);
   void prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class, Shadow& shadow) const;
   void check_in_shadow(const Access& access);
   void check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
@@ -92,8 +97,11 @@ class EpochRaces {
   EpochLimits limits_;
   RowLoops loops_;
   EpochReports reports_;
-  DeferredReadRoom room_;
   std::vector<Shadow> shadows_;  // by Allocation::id
+  DeferredReadRoom room_;
+  // In front of them; machine code keeps pointers to these.
+  std::vector<std::unique_ptr<DeferredReads>> reads_;
+  std::vector<DeferredReads*> open_reads_;  // those that take reads of this period
   EpochNumbers numbers_;
   // by slot; a deque, because machine code keeps pointers to the logs
   std::deque<Shared> shared_;

@@ -64,6 +64,7 @@ void RaceChecker::on_sync(const Sync& sync) {
     if (sync.kind == Sync::Kind::barrier_complete) epochs_.complete_barrier(sync.place);
   }
   if (sync.kind != Sync::Kind::kernel_end) return;
+  epochs_.close_reads();
   if (engine_.is_by_epochs() && engine_.has_streams()) recall_accesses();
   engine_.leave();
 }
@@ -90,6 +91,7 @@ void RaceChecker::split() {
 }
 
 void RaceChecker::suspend() {
+  epochs_.close_reads();
   suspended_[engine_.launch()] = {collectives_.suspend(), engine_.leave()};
 }
 
@@ -142,6 +144,13 @@ AccessRecord* RaceChecker::record_of(std::uint32_t slot) {
   if (needs_each()) return nullptr;
   return engine_.is_general_in(ptx::Space::shared) ? general_->record_of(slot)
                                                    : &epochs_.record_of(slot);
+}
+
+std::optional<ReadRecord*> RaceChecker::reads_of(const Allocation& allocation) {
+  if (needs_each()) return std::nullopt;
+  if (allocation.space != ptx::Space::global) return nullptr;
+  if (engine_.is_general_in(ptx::Space::global)) return std::nullopt;
+  return epochs_.reads_of(allocation);
 }
 
 void RaceChecker::check(const Access& access) {

@@ -45,9 +45,7 @@ class Shadow {
   // Cell number = byte offset >> offset_shift().
   [[nodiscard]] unsigned offset_shift() const { return is_bytes() ? 0 : 2; }
 
-  // The reads that wait to be performed.
-  DeferredReads reads;
-  // Returns whether all accesses of this period, those that wait apart, are weak reads.
+  // Returns whether all accesses of this period are weak reads.
   [[nodiscard]] bool is_only_read() const { return (used_ & ~(1u << kWeakRead)) == 0; }
 
   // Returns the cells of one access class; allocates them on first use.

@@ -6,6 +6,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -154,6 +156,67 @@ class Rows final : public Observer {
   std::size_t calls = 0;
 };
 
+// Lists reads of global memory, in the order of their execution.
+class Reads final : public Observer {
+ public:
+  using Read = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, int, int, std::uint64_t>;
+  bool takes_row(const RowAccess& row) override {
+    if (row.space != ptx::Space::global || row.kind != AccessKind::read) return true;
+    drain();
+    ++told;
+    see(row, record_.time + std::uint64_t{row.place.warp} * kWarpLanes);
+    reads_.permitted = buffer_.data() + kBufferBytes - kRecordedReadMax + 1;
+    return true;
+  }
+  void on_access(const Access& access) override { takes_row(row_of(access)); }
+  AccessRecord* record_of(std::uint32_t /*slot*/) override { return &record_; }
+  std::optional<ReadRecord*> reads_of(const Allocation& /*allocation*/) override { return &reads_; }
+  void on_sync(const Sync& sync) override {
+    drain();
+    if (sync.kind == Sync::Kind::barrier_complete) record_.time += 1000;
+    // Every other phase, the reads are reported.
+    if (record_.time / 1000 % 2 == 1) reads_.close();
+  }
+  std::vector<Read> seen;
+  std::size_t told = 0;
+
+ private:
+  static constexpr std::size_t kBufferBytes = 1000;
+  void drain() {
+    const std::byte* from = buffer_.data();
+    while (from < reads_.next) {
+      RecordedRead read;
+      std::memcpy(&read, from, sizeof read);
+      from += sizeof read;
+      RowAccess row;
+      row.pc = read.pc;
+      row.mask = read.mask;
+      row.first = read.first;
+      row.bytes = read.bytes;
+      row.pattern = read.pattern;
+      if (row.pattern == Pattern::scattered) {
+        row.offsets = reinterpret_cast<const std::uint32_t*>(from);
+        from += kWarpLanes * sizeof(std::uint32_t);
+      }
+      see(row, read.time);
+    }
+    EXPECT_TRUE(from == reads_.next);
+    reads_.next = buffer_.data();
+  }
+  void see(const RowAccess& row, std::uint64_t time) {
+    std::uint64_t places = 0;
+    for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      places = (places + row.offset_of(lane)) * 0x9e3779b97f4a7c15u;
+    }
+    seen.emplace_back(time, row.pc, row.mask, row.bytes, static_cast<int>(row.pattern), places);
+  }
+
+  alignas(8) std::array<std::byte, kBufferBytes> buffer_{};
+  AccessRecord record_;
+  ReadRecord reads_{.next = buffer_.data()};
+};
+
 // Rows at all distances from each other, with words that other threads have read or written, and
 // with words that no thread has accessed.
 constexpr const char* kRows = R"(// threads: 96
@@ -300,6 +363,64 @@ ret;
 }
 )";
 
+// Reads of global memory of all widths and patterns, by all lanes and by some.
+constexpr const char* kReads = R"(// threads: 96
+.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %some, %again;
+.reg .b32 %t, %k, %x, %y, %m;
+.reg .b16 %h;
+.reg .b64 %out, %mine, %word, %at, %d;
+ld.param.u64 %out, [out];
+mov.u32 %t, %tid.x;
+mul.wide.u32 %mine, %t, 8;
+add.u64 %mine, %mine, %out;
+mul.wide.u32 %word, %t, 4;
+add.u64 %word, %word, %out;
+mov.u32 %k, 0;
+mov.u32 %y, 0;
+PHASE:
+ld.global.u32 %x, [%word+4];
+add.u32 %y, %y, %x;
+ld.global.u64 %d, [%mine];
+cvt.u32.u64 %x, %d;
+add.u32 %y, %y, %x;
+ld.global.v2.u32 {%x, %m}, [%mine];
+add.u32 %y, %y, %x;
+ld.global.u32 %x, [%out+64];
+add.u32 %y, %y, %x;
+mul.wide.u32 %at, %t, 2;
+add.u64 %at, %at, %out;
+ld.global.u16 %h, [%at+2];
+cvt.u32.u16 %x, %h;
+add.u32 %y, %y, %x;
+ld.global.s8 %x, [%at+1];
+add.u32 %y, %y, %x;
+mul.lo.u32 %m, %t, %t;
+add.u32 %m, %m, %k;
+and.b32 %m, %m, 63;
+mul.wide.u32 %at, %m, 4;
+add.u64 %at, %at, %out;
+ld.global.u32 %x, [%at];
+add.u32 %y, %y, %x;
+ld.u32 %x, [%at+8];
+add.u32 %y, %y, %x;
+and.b32 %m, %t, %k;
+setp.eq.u32 %some, %m, 0;
+@%some ld.global.u32 %x, [%word];
+add.u32 %y, %y, %x;
+bar.sync 0;
+add.u32 %k, %k, 1;
+setp.lt.u32 %again, %k, 24;
+@%again bra PHASE;
+st.global.u32 [%mine], %y;
+ret;
+}
+)";
+
 // The maximum number of rows and atomics that machine code may record.
 struct ToldMax {
   std::size_t rows, updates;
@@ -330,6 +451,22 @@ void expect_same_notes(const char* text, std::uint32_t settles_at, const ToldMax
     EXPECT_EQ(interpreted.logged, compiled.logged);
     EXPECT_LE(compiled.told, told_max.rows);
     EXPECT_LE(compiled.updates_told, told_max.updates);
+  }
+}
+
+TEST(RecordedReads, AreThoseThatTheInterpreterTells) {
+  const ptx::Module module = ptx::parse(kReads, "reads");
+  for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
+    if (level > host_simd_level()) continue;
+    Reads interpreted, compiled;
+    for (Reads* const reads : {&interpreted, &compiled}) {
+      const MachineSettings settings{
+          .level = level, .compiles = reads == &compiled, .watches = reads};
+      EXPECT_EQ(run_on_machine(module, threads_of(kReads), settings).problem, "");
+    }
+    EXPECT_TRUE(interpreted.seen == compiled.seen);
+    EXPECT_EQ(interpreted.told, interpreted.seen.size());
+    EXPECT_LT(compiled.told, compiled.seen.size() * 7 / 10);
   }
 }
 

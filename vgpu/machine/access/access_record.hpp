@@ -1,5 +1,5 @@
-// The record of accesses to a block's shared memory: machine code appends rows to it by itself, in
-// place of a call for each.
+// The records to which machine code appends rows by itself, in place of a call for each: of
+// accesses to a block's shared memory, and of reads of global memory.
 //
 // Nearly all rows of shared memory are plain accesses to defined words, and between two barriers no
 // other thread changes these words.  A mark for each word says who has accessed it since the record
@@ -8,13 +8,16 @@
 // the owner of the record decides what follows.  A row whose marks are tested after a call costs
 // about five times as much; a matrix product then takes 4.7 times as long.
 //
-// An observer that owns records gives them out by Observer::record_of().  Observers of rows receive
-// what was appended by Observer::on_rows(), before the next other event (row_batches.hpp).
+// An observer that owns records gives them out by Observer::record_of() and reads_of().  Observers
+// of rows receive what was appended by Observer::on_rows(), before the next other event
+// (row_batches.hpp).
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
+#include "vgpu/machine/pattern.hpp"
 #include "vgpu/program/warp_rows.hpp"
 #include "vgpu/ptx/vocabulary.hpp"
 
@@ -94,6 +97,33 @@ struct AccessRecord {
   RecordedAtomics* update_limit = nullptr;
   const RecordedRow* first = nullptr;
   std::uint32_t update_bytes = 0;
+  // The owner's time of the block, for reads of global memory: that of lane 0 of warp 0.
+  std::uint64_t time = 0;
+};
+
+// A weak read of global memory.  The offsets of scattered lanes follow it.  Generated code depends
+// on the layout.
+struct RecordedRead {
+  std::uint64_t time = 0;   // of lane 0
+  std::uint32_t first = 0;  // this and the next members are as in RowAccess
+  std::uint32_t pc = 0, mask = 0;
+  std::uint8_t bytes = 0;
+  Pattern pattern = Pattern::strided;
+};
+inline constexpr std::size_t kRecordedReadMax =
+    sizeof(RecordedRead) + kWarpLanes * sizeof(std::uint32_t);
+
+// The reads of one allocation, as long as all accesses are reads: these conflict with none, so they
+// need no marks.  Other accesses are reported, and the owner then takes no more.
+struct ReadRecord {
+  std::byte* next = nullptr;
+  // Reads are appended below this limit.  Null: all are reported.
+  std::byte* limit = nullptr;
+  // The owner's limit.  Reads of undefined bytes have to be reported, so the machine sets `limit`
+  // to this after a read, if all bytes of the allocation are defined.
+  std::byte* permitted = nullptr;
+
+  void close() { limit = permitted = nullptr; }
 };
 
 }  // namespace warpcheck::vgpu

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "vgpu/machine/access/access_record.hpp"
 #include "vgpu/machine/memory/weak_memory.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -59,7 +60,29 @@ bool Accesses::execute_at_site(RunningFragment& run, const Instr& instr, std::ui
       plan.kind == Plan::Kind::plain && targets_.sites()[run.pc].bytes == plan.bytes;
   if (!is_plain || !find_at_site(run, instr, plan, active, row)) return false;
   execute_row(run, instr, plan, row);
+  if (plan.is_load && row.space != ptx::Space::shared && current_.is_watched()) open_reads(row);
   return true;
+}
+
+void Accesses::open_reads(const RowAccess& read) {
+  const Observers& observers = launch_.observers();
+  if (!observers.may_record_reads()) return;
+  AccessSite& site = targets_.sites()[read.pc];
+  ReadRecord* record = site.reads;
+  if (record == nullptr) {
+    for (Observer* const observer : observers.of_accesses) {
+      const std::optional<ReadRecord*> its_own = observer->reads_of(*read.allocation);
+      if (!its_own || (*its_own != nullptr && record != nullptr)) return;
+      if (*its_own != nullptr) record = *its_own;
+    }
+  }
+  if (record != nullptr && record->limit == record->permitted && site.reads != nullptr) return;
+  const bool is_defined = observers.undefined_memory == nullptr ||
+                          observers.undefined_memory->is_defined(*read.allocation);
+  if (!is_defined) return;
+  site.is_unseen = record == nullptr;
+  site.reads = record;
+  if (record != nullptr) record->limit = record->permitted;
 }
 
 void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active) {

@@ -56,8 +56,10 @@ class Accesses {
     row.first += static_cast<std::uint32_t>(offset);
     row.offsets = offsets.data();
     const Instr& instr = launch_.program().code[pc];
-    if (current_.report(run, instr, row, {0, instr.modifiers.vector})) [[likely]]
+    if (current_.report(run, instr, row, {0, instr.modifiers.vector})) [[likely]] {
+      if (row.kind == AccessKind::read && row.space != ptx::Space::shared) open_reads(row);
       return true;
+    }
     move_elements(run, instr, *row.allocation, scan_of(pattern), row.mask);
     return false;
   }
@@ -122,6 +124,8 @@ class Accesses {
             .bytes = site.bytes,
             .element_bytes = site.element_bytes};
   }
+  // Lets machine code record such reads itself, if it may.
+  void open_reads(const RowAccess& read);
   // Returns a scan of lanes that are all inside.
   static RowScan scan_of(Pattern pattern) {
     return {.inside = true,

@@ -57,6 +57,10 @@ void Targets::forget_sites(bool keeps_sites) {
     sites_[pc] = {};
     return true;
   });
+  for (const std::uint32_t pc : placed_) {
+    sites_[pc].reads = nullptr;
+    sites_[pc].is_unseen = false;
+  }
 }
 
 // Returns whether a site would be filled as it is, if its allocation exists.
@@ -136,6 +140,8 @@ bool Targets::fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t lane
   site.allocation = is_shared ? nullptr : target.allocation;
   site.origin = is_shared ? 0 : reinterpret_cast<std::uint64_t>(target.allocation->data);
   site.data = site.origin + target.begin;
+  site.reads = nullptr;
+  site.is_unseen = false;
   return true;
 }
 

@@ -18,6 +18,8 @@ class RecordEmitter : public RegisterEmitter {
   [[nodiscard]] static bool is_recorded(const Site& site, bool strided);
   void record(const Site& site, RecordedAs as, asmjit::Label reported);
   void record_atomics(const Site& site, asmjit::Label reported);
+  [[nodiscard]] static bool may_record_read(const Site& site);
+  void record_read(const Site& site, Pattern pattern, bool some, asmjit::Label recorded);
   void call_record_lanes(const Site& site, asmjit::Label recorded);
   // Emits the subroutines that the other code calls, after all other code.
   void emit_subroutines();

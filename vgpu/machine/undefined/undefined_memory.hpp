@@ -40,6 +40,8 @@ class UndefinedMemory {
   // Does the same for a row whose registers are defined.  False: nothing was done, because the row
   // may find undefined bits, or for another reason; read() or write() must be called.
   virtual bool passes(const RowAccess& /*row*/) { return false; }
+  // Returns whether no byte of the allocation can be undefined before the next store to it.
+  [[nodiscard]] virtual bool is_defined(const Allocation&) { return false; }
   // Returns the states that machine code reads and writes itself; null: every row is reported.
   [[nodiscard]] virtual const NotedStates* noted_states() const { return nullptr; }
 };

@@ -67,6 +67,9 @@ class UnwrittenMemory final : public UndefinedMemory, public Observer {
   void read(Access& access) override;
   void write(const Access& access) override;
   bool passes(const RowAccess& row) override;
+  [[nodiscard]] bool is_defined(const Allocation& allocation) override {
+    return shadow_of(allocation).extent() == MemoryShadow::Extent::all;
+  }
   [[nodiscard]] const NotedStates* noted_states() const override { return &noted_; }
 
   [[nodiscard]] Watched watches() const override {

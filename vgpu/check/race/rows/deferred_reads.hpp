@@ -8,7 +8,6 @@
 // for scattered lanes.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +18,7 @@
 
 #include "vgpu/check/order/clocks/epoch.hpp"
 #include "vgpu/machine/access.hpp"
+#include "vgpu/machine/access/access_record.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -59,7 +59,7 @@ class DeferredReadRoom {
   Chunks free_;
 };
 
-// The queue of one shadow.
+// The queue of one shadow.  Machine code appends to its record.
 class DeferredReads {
  public:
   [[nodiscard]] bool is_empty() const { return chunks_.empty(); }
@@ -67,58 +67,68 @@ class DeferredReads {
   [[nodiscard]] std::uint64_t period() const { return period_; }
   // Takes reads of this period from now on; the shadow is in it.
   void go_on(std::uint64_t period) { period_ = period; }
-  // Takes reads of a new period from now on.  False: there is no room.
+  // Takes reads of a period in which the shadow is not.  False: there is no room.
   //   bytes: of the allocation
   bool begin(const ShadowPeriod& period, std::uint32_t bytes, DeferredReadRoom& room) {
-    if (left() < kEntryBytesMax && !grow(room)) return false;
-    put(Entry{.pc = bytes});
-    put(period);
-    period_ = period.number;
+    if (begun_ != period.number) {
+      if (left() < kReadMax && !grow(room)) return false;
+      put(RecordedRead{.pc = bytes});
+      put(period);
+    }
+    period_ = begun_ = period.number;
     return true;
   }
-  // Takes a read of period().  False: there is no room.
-  //   epoch: of the thread in lane 0
-  bool take(const RowAccess& read, Epoch epoch, DeferredReadRoom& room) {
-    if (left() < kEntryBytesMax && !grow(room)) [[unlikely]]
+  // Takes a read of period(), and permits machine code to append others.  False: there is no room.
+  //   time: the epoch of the thread in lane 0
+  bool take(const RowAccess& read, Epoch time, DeferredReadRoom& room) {
+    if (left() < kReadMax && !grow(room)) [[unlikely]]
       return false;
-    put(Entry{.epoch = epoch,
-              .first = read.first,
-              .pc = read.pc,
-              .mask = read.mask,
-              .bytes = read.bytes,
-              .pattern = read.pattern});
-    if (read.pattern != Pattern::scattered) return true;
-    std::memcpy(at_, read.offsets, kOffsetsBytes);
-    at_ += kOffsetsBytes;
+    put(RecordedRead{.time = time,
+                     .first = read.first,
+                     .pc = read.pc,
+                     .mask = read.mask,
+                     .bytes = read.bytes,
+                     .pattern = read.pattern});
+    if (read.pattern == Pattern::scattered) {
+      std::memcpy(record_.next, read.offsets, kOffsetsBytes);
+      record_.next += kOffsetsBytes;
+    }
+    record_.permitted = end_ - kReadMax + 1;
     return true;
   }
-  // Calls begins(period, bytes) and performs(read, epoch) for all that was taken, in its order.
+  // Takes no reads before go_on() or begin(); machine code appends none.
+  void close() {
+    record_.close();
+    period_ = 0;
+  }
+  [[nodiscard]] ReadRecord& record() { return record_; }
+  // Calls begins(period, bytes) and performs(read, time) for all that was taken, in its order.
   // The reads have the row, but no place and no allocation.  The queue is empty afterwards.
   template <typename Begins, typename Performs>
   void perform(DeferredReadRoom& room, Begins begins, Performs performs) {
     DeferredReadRoom::Chunks chunks = std::exchange(chunks_, {});
     std::vector<const std::byte*> ends = std::exchange(ends_, {});
-    ends.push_back(at_);
+    ends.push_back(record_.next);
     clear(room);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       for (const std::byte* from = chunks[i]->data(); from != ends[i];) {
-        const auto entry = get<Entry>(from);
-        if (entry.bytes == 0) {
-          begins(get<ShadowPeriod>(from), entry.pc);
+        const auto taken = get<RecordedRead>(from);
+        if (taken.bytes == 0) {
+          begins(get<ShadowPeriod>(from), taken.pc);
           continue;
         }
         RowAccess read;
-        read.pc = entry.pc;
-        read.mask = entry.mask;
-        read.first = entry.first;
+        read.pc = taken.pc;
+        read.mask = taken.mask;
+        read.first = taken.first;
         read.space = ptx::Space::global;
-        read.pattern = entry.pattern;
-        read.bytes = read.element_bytes = entry.bytes;
-        if (entry.pattern == Pattern::scattered) {
+        read.pattern = taken.pattern;
+        read.bytes = read.element_bytes = taken.bytes;
+        if (taken.pattern == Pattern::scattered) {
           read.offsets = reinterpret_cast<const std::uint32_t*>(from);
           from += kOffsetsBytes;
         }
-        performs(read, entry.epoch);
+        performs(read, taken.time);
       }
     }
     room.give_back(chunks);
@@ -127,35 +137,31 @@ class DeferredReads {
   void clear(DeferredReadRoom& room) {
     room.give_back(chunks_);
     ends_.clear();
-    at_ = end_ = nullptr;
-    period_ = 0;
+    record_ = {};
+    end_ = nullptr;
+    period_ = begun_ = 0;
   }
 
  private:
-  struct Entry {
-    Epoch epoch = 0;
-    std::uint32_t first = 0, pc = 0, mask = 0;
-    std::uint8_t bytes = 0;  // 0: a period begins, of an allocation of `pc` bytes
-    Pattern pattern = Pattern::strided;
-  };
+  // A read of no bytes says that a period begins, of an allocation of `pc` bytes.
   static constexpr std::size_t kOffsetsBytes = kWarpLanes * sizeof(std::uint32_t);
-  static constexpr auto kEntryBytesMax =
-      static_cast<std::ptrdiff_t>(sizeof(Entry) + std::max(kOffsetsBytes, sizeof(ShadowPeriod)));
+  static constexpr auto kReadMax = static_cast<std::ptrdiff_t>(kRecordedReadMax);
+  static_assert(sizeof(ShadowPeriod) <= kOffsetsBytes);
 
-  [[nodiscard]] std::ptrdiff_t left() const { return end_ - at_; }
+  [[nodiscard]] std::ptrdiff_t left() const { return end_ - record_.next; }
   bool grow(DeferredReadRoom& room) {
     std::unique_ptr<DeferredReadRoom::Chunk> chunk = room.take();
     if (chunk == nullptr) return false;
-    if (!chunks_.empty()) ends_.push_back(at_);
-    at_ = chunk->data();
-    end_ = at_ + chunk->size();
+    if (!chunks_.empty()) ends_.push_back(record_.next);
+    record_ = {.next = chunk->data()};
+    end_ = record_.next + chunk->size();
     chunks_.push_back(std::move(chunk));
     return true;
   }
   template <typename T>
   void put(const T& value) {
-    std::memcpy(at_, &value, sizeof value);
-    at_ += sizeof value;
+    std::memcpy(record_.next, &value, sizeof value);
+    record_.next += sizeof value;
   }
   template <typename T>
   static T get(const std::byte*& from) {
@@ -165,10 +171,12 @@ class DeferredReads {
     return value;
   }
 
+  ReadRecord record_;
+  std::byte* end_ = nullptr;  // of the last chunk
   DeferredReadRoom::Chunks chunks_;
   std::vector<const std::byte*> ends_;  // of what was taken in all chunks but the last
-  std::byte *at_ = nullptr, *end_ = nullptr;
   std::uint64_t period_ = 0;
+  std::uint64_t begun_ = 0;  // the latest period whose beginning was taken
 };
 
 }  // namespace warpcheck::vgpu
