@@ -272,10 +272,18 @@ class Execution {
     };
     write([&] { arguments_.reports.write(files); });
     write([&] { write_expectations(); });
-    write([&] { arguments_.trace.end(); });
+    // Only the first run is traced and counted.
+    const bool is_cut = (!report_.deaths.empty() && report_.deaths.front().run == 1) ||
+                        (report_.timed_out && report_.runs == 1);
+    if (is_cut && !arguments_.trace.file.empty()) {
+      std::fputs("========= trace: the program was killed, so its last steps may be missing\n",
+                 stderr);
+    }
+    write([&] { arguments_.trace.end(is_cut); });
     if (files.profile) {
       write([&] {
-        std::fputs(prefixed_lines(arguments_.profile.write(*files.profile)).c_str(), stderr);
+        std::fputs(prefixed_lines(arguments_.profile.write(*files.profile, is_cut)).c_str(),
+                   stderr);
       });
     }
     if (!unwritten.empty()) complain(unwritten);

@@ -96,6 +96,22 @@ void keep_open_only(int kept) {
   ::fcntl(kept, F_SETFD, 0);
 }
 
+void add_record(ProgramRun& run, const std::string& line) {
+  try {
+    run.records.push_back(cudart::parse_exec_record(line));
+  } catch (const cudart::ExecRecordError& error) {
+    run.unreadable.emplace_back(error.what());
+  }
+}
+
+// What the processes have counted; read once, because it may be long.
+void read_counts(ProgramRun& run) {
+  for (const auto& [process, log] : run.logs) {
+    std::ifstream counts(cudart::counts_path(run.records_file, process));
+    if (std::string line; std::getline(counts, line)) add_record(run, line);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> program_environment(const cudart::ExecSettings& settings,
@@ -282,6 +298,7 @@ void ProgramRunner::wait_for_orphans(ProgramRun& run) {
   }
   if (supervisor_.is_stopped()) Supervisor::end_all();
   read_records(run, run.signal == 0 && !supervisor_.is_stopped());
+  read_counts(run);
 }
 
 void ProgramRunner::tell_progress(ProgramRun& run) {
@@ -320,11 +337,7 @@ void read_records(ProgramRun& run, bool is_whole) {
   std::ifstream file(run.records_file);
   for (std::string line; std::getline(file, line);) {
     if (file.eof() && !is_whole) break;
-    try {
-      run.records.push_back(cudart::parse_exec_record(line));
-    } catch (const cudart::ExecRecordError& error) {
-      run.unreadable.emplace_back(error.what());
-    }
+    add_record(run, line);
   }
   std::set<int> processes;
   for (const cudart::ExecRecord& record : run.records) processes.insert(record.process);

@@ -32,12 +32,17 @@ void ProfileArguments::check() const {
                   file_));
 }
 
-std::string ProfileArguments::write(const MemoryProfile& profile) const {
+std::string ProfileArguments::write(const MemoryProfile& profile, bool is_cut) const {
   if (!file_.empty()) write_file_atomically(file_, profile_json(profile).dump(1) + "\n");
   SourceFiles files;
   std::string text = profile_text(profile, files, kLinesMax);
-  if (text.empty()) return "profile: no kernel has accessed memory\n";
-  text.insert(0, "profile: lines that lose most come first\n");
+  if (text.empty()) {
+    return is_cut ? "profile: nothing was counted until the program was killed\n"
+                  : "profile: no kernel has accessed memory\n";
+  }
+  text.insert(0, is_cut ? "profile, counted until the program was killed: lines that lose most "
+                          "come first\n"
+                        : "profile: lines that lose most come first\n");
   if (!file_.empty()) text += fmt::format("profile of all lines: {}\n", file_);
   return text;
 }

@@ -17,7 +17,8 @@ class ProfileArguments {
   void check() const;
   // Returns the table for the terminal, and writes the file, if one is named.  Throws
   // CaseFileError if it cannot be written.
-  [[nodiscard]] std::string write(const MemoryProfile& profile) const;
+  //   is_cut: the program was killed
+  [[nodiscard]] std::string write(const MemoryProfile& profile, bool is_cut = false) const;
 
  private:
   CLI::Option* option_ = nullptr;

@@ -92,9 +92,9 @@ void TraceArguments::begin() {
   require_trace_written(file, vgpu::TraceFile::begin(file, chosen));
 }
 
-void TraceArguments::end() const {
+void TraceArguments::end(bool is_cut) const {
   if (of_programs_ && file.empty()) return;
-  require_trace_written(file, vgpu::TraceFile::end(file, value().format));
+  require_trace_written(file, vgpu::TraceFile::end(file, value().format, is_cut));
 }
 
 std::string to_size(std::string& word) {

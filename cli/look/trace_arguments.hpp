@@ -25,7 +25,8 @@ struct TraceArguments {
 
   // Make the file, and write its end.  Throw UsageError with the reason.
   void begin();
-  void end() const;
+  //   is_cut: the program was killed
+  void end(bool is_cut = false) const;
 
  private:
   bool of_programs_ = false;

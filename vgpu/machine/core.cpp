@@ -197,6 +197,7 @@ Outcome::End Core::loop() {
       compile();
     if (turns_.all_poll_in_vain()) progress_.look_soon();
     const bool must_look = progress_.must_look();
+    if (must_look) launch_.report_tally();
     if (stop == Stop::preempted) {
       next = turns_.preempted_to();
       continue;

@@ -112,8 +112,8 @@ class Observer {
   // kernel, or are in another function or on both sides of a branch.
   virtual void on_step(const InstrStep&) {}
   virtual void on_step_end(const InstrStep&) {}
-  // At the end of a launch, what the machine has counted of it: by pc, and one more, because runs
-  // may end behind the last instruction.
+  // At the end of a launch, and now and then before, what the machine has counted of it since the
+  // last time: by pc, and one more, because runs may end behind the last instruction.
   virtual void on_tally(const Program&, std::span<const InstrTally>) {}
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}

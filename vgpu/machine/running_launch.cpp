@@ -32,9 +32,15 @@ void RunningLaunch::notify_of_begin(const Sync& sync) {
   });
 }
 
-void RunningLaunch::notify_of_end(const Sync& sync) const {
+void RunningLaunch::report_tally() {
+  if (observers_->tally == nullptr) return;
   for (Observer* const observer : observers_->list->of_tallies())
     observer->on_tally(*program_, tally_);
+  std::ranges::fill(tally_, InstrTally{});
+}
+
+void RunningLaunch::notify_of_end(const Sync& sync) {
+  report_tally();
   for (Observer* const observer : observers_->list->of_launches()) observer->on_sync(sync);
 }
 

@@ -165,7 +165,9 @@ class RunningLaunch {
   // Reports that the launch begins.
   void notify_of_begin(const Sync& sync);
   // Reports that the launch ends, and what was counted of it.
-  void notify_of_end(const Sync& sync) const;
+  void notify_of_end(const Sync& sync);
+  // Reports what was counted since the last report.  No lanes run.
+  void report_tally();
   // Reports that a block begins or ends, or that its threads have met.
   void notify_of_block(const Sync& sync) const {
     for (Observer* const observer : observers_->list->of_blocks()) observer->on_sync(sync);

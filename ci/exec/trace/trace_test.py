@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -142,6 +143,31 @@ import jsonschema
 schema = json.load(open(f"{sys.argv[1]}/docs/use/report.schema.json"))
 for document in sys.argv[2:]: jsonschema.validate(json.load(open(document)), schema)
 """, SOURCES, str(file), str(report)], check=True)
+
+    def test_ctrl_c_leaves_what_was_counted_and_traced(self):
+        file = HERE / "interrupted.json"
+        TRACE.unlink(missing_ok=True)
+        with subprocess.Popen([WARPCHECK, "exec", "--profile", str(file), "--trace", str(TRACE), "--", "./program",
+                               "long"], cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as process:
+            while process.poll() is None and (not TRACE.exists() or TRACE.stat().st_size < 100_000):
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            told = process.communicate()[1]
+        self.assertEqual(process.returncode, 130, told)
+        self.assertIn("========= profile, counted until the program was killed: lines that lose most come", told)
+        self.assertIn("========= trace: the program was killed, so its last steps may be missing\n", told)
+        self.assertEqual(TRACE.read_text().splitlines()[-2:], [
+            "# cut off: a process was killed, so its last steps may be missing", "# end of the file"])
+        lines = {line["line"]: line["counts"] for line in json.loads(file.read_text())["lines"]}
+        self.assertEqual([lines[SOURCE.line_of("fill")][name] for name in ("executions", "requests", "sectors")],
+                         [2, 2, 8])
+
+    def test_of_a_launch_that_does_not_end_is_told_what_was_counted(self):
+        result = run("--profile", "--timeout", "2", "--", "./program", "long")
+        self.assertEqual(result.returncode, 124, result.stderr)
+        self.assertRegex(result.stderr, r"data\[0\] = data\[0\] \+ 1;\n"
+                                        r"=========   executed \d{5,} times with 1 of 32 lanes")
 
     def test_a_file_that_is_no_json_is_refused(self):
         result = run("--profile", "scan.cu", "--", "./program")

@@ -142,6 +142,9 @@ void Trace::on_step(const InstrStep& step) {
   close(false);
   ++totals_.steps;
   ++number_;
+  // A program that is killed leaves what ran.
+  constexpr std::uint64_t kFlushEvery = 1 << 15;
+  if (totals_.steps % kFlushEvery == 0) file_.flush();
   const bool is_visible = shows(step);
   totals_.shown += is_visible ? 1 : 0;
   if (!is_launch_shown_ || file_.is_full()) return;

@@ -17,6 +17,12 @@ constexpr std::size_t kWaitingMax = 16u << 10;
 constexpr std::string_view kChromeBegin = "[\n";
 constexpr std::string_view kChromeEnd =
     "{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}\n]\n";
+constexpr std::string_view kChromeCut =
+    "{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"cut off: a "
+    "process was killed\"}}\n]\n";
+constexpr std::string_view kTextEnd = "# end of the file\n";
+constexpr std::string_view kTextCut =
+    "# cut off: a process was killed, so its last steps may be missing\n# end of the file\n";
 constexpr std::string_view kTextBegin =
     "# warpcheck trace 1.  A line is an instruction: its step in the launch, block, warp, lanes, "
     "source line, PTX;\n"
@@ -64,9 +70,12 @@ int TraceFile::begin(const std::string& path, TraceFormat format) {
                 size);
 }
 
-int TraceFile::end(const std::string& path, TraceFormat format) {
+int TraceFile::end(const std::string& path, TraceFormat format, bool is_cut) {
   std::uint64_t size = 0;
-  return append(path, 0, format == TraceFormat::chrome ? kChromeEnd : "# end of the file\n", size);
+  const bool is_chrome = format == TraceFormat::chrome;
+  const std::string_view mark =
+      is_cut ? (is_chrome ? kChromeCut : kTextCut) : (is_chrome ? kChromeEnd : kTextEnd);
+  return append(path, 0, mark, size);
 }
 
 // After fork(), the lines that wait belong to the parent.

@@ -25,8 +25,9 @@ class TraceFile {
 
   // Makes the file, or makes it empty, with what is in front of all lines; end() writes what is
   // behind them.  Return why that failed, an errno; 0: it did not.
+  //   is_cut: a process was killed before it wrote the mark of its end
   static int begin(const std::string& path, TraceFormat format);
-  static int end(const std::string& path, TraceFormat format);
+  static int end(const std::string& path, TraceFormat format, bool is_cut = false);
 
   // Appends a line, or lines that belong together.  False: they are left out, as are all later
   // ones.

@@ -168,7 +168,7 @@ void System::start() {
   observers_.set(findings_.checkers(), std::span(others).first(count));
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);
   if (ExecSession* const session = trial_.exec_session()) {
-    if (vgpu::Observer* const counters = session->counters()) observers_.add(*counters);
+    for (vgpu::Observer* const counter : session->counters()) observers_.add(*counter);
   }
   for (vgpu::Observer* const observer : watching_) observers_.add(*observer);
 }

@@ -27,6 +27,10 @@ std::filesystem::path exec_log_path(const std::filesystem::path& records, int pr
   return records.string() + "." + std::to_string(process);
 }
 
+std::filesystem::path counts_path(const std::filesystem::path& records, int process) {
+  return exec_log_path(records, process).string() + ".counts";
+}
+
 std::filesystem::path kept_bytes_path(const std::filesystem::path& records, int process,
                                       Arrival::Kind kind, std::uint32_t operation) {
   constexpr std::array kNames{".copy.", ".memory.", ".prints.", ".to-device.", ".launch."};

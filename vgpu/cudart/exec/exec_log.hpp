@@ -47,6 +47,9 @@ std::filesystem::path exec_log_path(const std::filesystem::path& records, int pr
 std::filesystem::path kept_bytes_path(const std::filesystem::path& records, int process,
                                       Arrival::Kind kind, std::uint32_t operation);
 
+// Returns the file with the CountsRecord of a process, which is replaced while it runs.
+std::filesystem::path counts_path(const std::filesystem::path& records, int process);
+
 // Totals over the ended launches of one kernel.
 struct KernelCounts {
   std::uint64_t launches = 0;  // that have ended

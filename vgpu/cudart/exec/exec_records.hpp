@@ -121,7 +121,7 @@ struct RefusalRecord {
 struct NotCheckedRecord {
   std::string what;
 };
-// What instructions of the process did to memory, at its end.
+// What instructions of the process did to memory, as far as that is saved; in counts_path().
 struct CountsRecord {
   std::vector<vgpu::CountedInstr> instrs;
 };

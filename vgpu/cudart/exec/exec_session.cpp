@@ -163,7 +163,22 @@ void ExecSession::end_counts() {
   if (device_was_used_before_fork()) {
     return not_checked("what a process did to memory that was forked after the first CUDA call");
   }
-  append({.process = ::getpid(), .what = CountsRecord{counters_.counts()}});
+  save_counts();
+}
+
+// The counts are replaced as a whole.
+void ExecSession::save_counts() const {
+  if (device_was_used_before_fork()) return;
+  const std::string path = counts_path(settings_.records, ::getpid()), written = path + ".new";
+  const std::string text =
+      to_text({.process = ::getpid(), .what = CountsRecord{counters_.counts()}});
+  const int file = ::open(written.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const bool is_saved =
+      file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+      ::rename(written.c_str(), path.c_str()) == 0;
+  const int error = errno;
+  if (file >= 0) ::close(file);
+  if (!is_saved) refuse_to_run(fmt::format("cannot write to {}: {}", path, std::strerror(error)));
 }
 
 void ExecSession::start() {

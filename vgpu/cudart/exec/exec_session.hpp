@@ -16,6 +16,7 @@
 #include "vgpu/check/trace/trace.hpp"
 #include "vgpu/cudart/debug/agent.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
+#include "vgpu/cudart/exec/counts_saver.hpp"
 #include "vgpu/cudart/exec/exec_log.hpp"
 #include "vgpu/cudart/exec/exec_records.hpp"
 
@@ -49,8 +50,12 @@ class ExecSession {
   void start();
   void found(std::size_t number, const vgpu::Finding& finding);
   void refused(std::string_view reason);
-  // Returns the observer that counts what instructions do to memory; null: nothing is counted.
-  [[nodiscard]] vgpu::Observer* counters() { return settings_.profile ? &counters_ : nullptr; }
+  // Returns the observers that count, and save, what instructions do to memory, in the order in
+  // which they are to be called; none: nothing is counted.
+  [[nodiscard]] std::vector<vgpu::Observer*> counters() {
+    if (!settings_.profile) return {};
+    return {&counters_, &counts_saver_};
+  }
   // Records something that was not checked, and the reason; each text once.
   void not_checked(std::string_view what);
   // launches_first(): the first launch of a kernel, with so many threads in a block. launched(),
@@ -87,6 +92,7 @@ class ExecSession {
   void end_trace();
   void debug(TrialSettings& trial);
   void end_counts();
+  void save_counts() const;
   // Records why the order reaches a byte; no mark: it does not reach its value.
   void tell_order(std::optional<std::uint32_t> mark);
 
@@ -115,6 +121,7 @@ class ExecSession {
   std::size_t traced_ = 0;              // the number of findings that the trace or the agent has
   std::vector<std::uint64_t> counts_;   // recorded counts, by number
   vgpu::MemoryCounters counters_;
+  CountsSaver counts_saver_{[this] { save_counts(); }};
   std::unique_ptr<vgpu::OrderFlow> order_;  // null: the order is not followed
 };
 
