@@ -282,12 +282,14 @@ void Debuggee::send(Process& process, const json& message) {
   static_cast<void>(process.link.send(message.dump()));
 }
 
-void Debuggee::handle(const json& message) {
+void Debuggee::handle(Process& process, const json& message) {
   const std::string event = message.at("event");
   if (event == "checkpoint") {
     if (message.at("made").get<bool>()) ++announced_;
   } else if (event == "finding" && on_finding_) {
     on_finding_(message);
+  } else if (event == "debug_info" && on_debug_info_) {
+    on_debug_info_(process, message);
   }
   if (message.contains("position")) {
     last_told_ = std::max(last_told_, message["position"].get<std::uint64_t>());
@@ -317,7 +319,7 @@ std::optional<json> Debuggee::receive(Process& process) {
     json message = json::parse(*line);
     const std::string event = message.value("event", "");
     if (event.empty() || event == "stop") return message;
-    handle(message);
+    handle(process, message);
   }
 }
 
@@ -332,7 +334,7 @@ json Debuggee::ask(Process& process, const json& question) {
 std::optional<json> Debuggee::wait_for_stop(Process& process) {
   std::optional<json> message = receive(process);
   if (message) {
-    handle(*message);
+    handle(process, *message);
     pass_output(false);
     return message;
   }

@@ -62,6 +62,11 @@ class Debuggee {
   void on_finding(std::function<void(const nlohmann::json&)> call) {
     on_finding_ = std::move(call);
   }
+  // A process is about to run a program with debug information, and waits to be told what is
+  // inlined.
+  void on_debug_info(std::function<void(Process&, const nlohmann::json&)> call) {
+    on_debug_info_ = std::move(call);
+  }
   // Makes the process that runs stop soon.  May be called from a signal handler.  A copy that does
   // not stop within two seconds is ended.
   void pause() noexcept;
@@ -82,7 +87,7 @@ class Debuggee {
   void wait(const Process& process);
   void expect_connections();
   std::optional<nlohmann::json> receive(Process& process);
-  void handle(const nlohmann::json& message);
+  void handle(Process& process, const nlohmann::json& message);
   void pass_output(bool is_last);
   void reap();
 
@@ -103,6 +108,7 @@ class Debuggee {
   std::size_t announced_ = 0, arrived_ = 0;
   std::size_t thinned_ = 0;  // how many there were after thin()
   std::function<void(const nlohmann::json&)> on_finding_;
+  std::function<void(Process&, const nlohmann::json&)> on_debug_info_;
   std::uint64_t last_told_ = 0;
   int status_ = 0;
 };

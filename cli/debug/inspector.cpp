@@ -100,6 +100,7 @@ class Inspector::Impl {
 
   DebugSession& session_;
   std::string note;
+  std::uint64_t noted_at = 0;
 
  private:
   // Texts that are equal share a description; a launch keeps its text.
@@ -190,6 +191,21 @@ Inspector::Range Inspector::range_of(std::string_view expression, const At& at) 
   });
 }
 
+Place Inspector::place_of(std::string_view expression, const At& at) {
+  return with_debug_errors([&] {
+    const ModuleDescription& module = impl_->module();
+    const FrameAt frame(impl_->session_, module, at);
+    const Value value =
+        referred(Expression(expression, module).evaluate(frame.variables), frame.thread);
+    if (stripped(value.type).kind != Type::Kind::pointer) return range_of(expression, at).place;
+    const Value target = pointed_at(value, frame.thread);
+    if (target.place == Value::Place::absent) {
+      throw DebugError(fmt::format("`{}`: {}", expression, target.reason));
+    }
+    return frame.thread.place_of(target.address);
+  });
+}
+
 std::vector<bool> Inspector::are_written(const std::vector<Register>& registers, const At& at) {
   return with_debug_errors([&] {
     const ModuleDescription& module = impl_->module();
@@ -270,10 +286,11 @@ bool Inspector::Impl::holds(const std::string& text,
     const ModuleDescription& here = module_at(stop);
     auto known = compiled.find(&here);
     if (known == compiled.end()) known = compiled.emplace(&here, Expression(text, here)).first;
-    const FrameAt frame(session_, here, {stop.focus, 0});
+    const FrameAt frame(session_, here, {stop.focus, user_frame(session_, stop.focus)});
     return known->second.is_true(frame.variables);
   } catch (const std::runtime_error& error) {
     note = fmt::format("the condition `{}` has no value here: {}", text, error.what());
+    noted_at = stop.position;
     return true;
   }
 }
@@ -289,7 +306,9 @@ std::function<bool(const Stop&)> Inspector::condition(std::string_view expressio
   };
 }
 
-const std::string& Inspector::note_of_condition() const { return impl_->note; }
+std::string Inspector::note_of_condition() const {
+  return impl_->session_.stop().position == impl_->noted_at ? impl_->note : std::string();
+}
 
 std::string Inspector::missing_variables() {
   const ModuleDescription& module = impl_->module();

@@ -58,6 +58,8 @@ class Inspector {
     Value value{};  // its type stays valid
   };
   Range range_of(std::string_view expression, const At& at);
+  // Where memory is examined: at the address that a pointer has; else where the value is.
+  Place place_of(std::string_view expression, const At& at);
 
   // Whether registers of a frame may have been written: some path from a write leads to its place.
   std::vector<bool> are_written(const std::vector<Register>& registers, const At& at);
@@ -78,7 +80,7 @@ class Inspector {
   // kernel that it is asked in.  It is evaluated for the focus thread of the stop; where it has no
   // value, the session stops, so that nothing is passed by, and note_of_condition() says why.
   std::function<bool(const Stop&)> condition(std::string_view expression);
-  [[nodiscard]] const std::string& note_of_condition() const;
+  [[nodiscard]] std::string note_of_condition() const;
 
   // Why the running kernel's debug information cannot be read, or has no variables ("built without
   // -G: ..."); empty: variables are known.

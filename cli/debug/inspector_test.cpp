@@ -53,6 +53,7 @@ std::unique_ptr<DebugSession> DebugSession::start(Target target) {
   stop.at.linkage_name = impl->text.name;
   stop.at.ptx_line = line_of_mark(ptx, "all");
   stop.at.line = 64;
+  impl->text.instructions.push_back({stop.at});
   impl->other_line = 60;
   const DebugInfo info(ptx, "t.ptx");
   for (const Scope& scope : info.scopes_at(stop.at.ptx_line)) {

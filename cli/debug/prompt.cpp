@@ -35,8 +35,9 @@ std::string value_of(const std::vector<std::byte>& bytes) {
 }
 
 std::string text_of_finding(const FoundFinding& found) {
-  std::string text =
-      fmt::format("finding {}: {}\n", found.index + 1, vgpu::headline_of(found.finding));
+  std::string text = fmt::format("finding {}: {}{}\n", found.index + 1,
+                                 found.finding.severity == vgpu::Severity::note ? "note: " : "",
+                                 vgpu::headline_of(found.finding));
   for (std::size_t i = 0; i < found.finding.accesses.size(); ++i) {
     const vgpu::AccessSide& side = found.finding.accesses[i];
     if (side.ptx.empty()) {
@@ -91,6 +92,10 @@ std::string Prompt::text_of_stop(const Stop& stop) {
   if (stop.finding) text += text_of_finding(*stop.finding);
   if (stop.data) text += text_of_data(stop);
   if (!stop.note.empty()) text += stop.note + "\n";
+  if (stop.reason == StopReason::breakpoint) {
+    const std::string note = inspector_.note_of_condition();
+    if (!note.empty()) text += note + "\n";
+  }
   if (!stop.has_location) {
     if (stop.reason == StopReason::end && stop.exit_status != 0) {
       text += fmt::format("its exit status is {}\n", stop.exit_status);
@@ -114,20 +119,11 @@ void Prompt::show_stop() {
   write_(text_of_stop(session_.stop()));
 }
 
-// The frame of the user's line, which is shown, so that its variables are in scope: inside of a
-// library's function that is the frame of its call.
+// The frame of the user's line, which is shown, so that its variables are in scope.
 void Prompt::choose_frame() {
-  frame_ = 0;
   listed_ = 0;
   const Stop& stop = session_.stop();
-  if (!stop.has_location) return;
-  const std::vector<Frame> frames = session_.frames(stop.focus);
-  const std::uint32_t pc = frames.front().at.pc;
-  const CodeLocation& user = session_.kernel_text().instructions.at(pc).at;
-  const auto found = std::ranges::find_if(frames, [&](const Frame& frame) {
-    return frame.at.file == user.file && frame.at.line == user.line;
-  });
-  if (found != frames.end()) frame_ = static_cast<std::size_t>(found - frames.begin());
+  frame_ = stop.has_location ? user_frame(session_, stop.focus) : 0;
 }
 
 const std::vector<Prompt::Command>& Prompt::commands() {
@@ -187,7 +183,7 @@ const std::vector<Prompt::Command>& Prompt::commands() {
       {{"down"}, "down", "Choose the called frame", &Prompt::down},
       {{"print", "p"}, "print[/d|x|f|t] EXPR", "The value of EXPR, or of %r1", &Prompt::print},
       {{"lanes"}, "lanes EXPR", "What each lane of the warp holds of EXPR", &Prompt::lanes},
-      {{"ptype"}, "ptype EXPR|TYPE", "The type", &Prompt::ptype},
+      {{"ptype", "whatis"}, "ptype EXPR|TYPE", "The type", &Prompt::ptype},
       {{"x"},
        "x[/COUNT][d|x|f|h][1|2|4|8] PLACE",
        "Memory: shared 16, global 0x.., &EXPR",

@@ -109,8 +109,8 @@ void Prompt::show_threads() {
 void Prompt::show_warps() {
   const Stop& stop = session_.stop();
   for (const BlockState& block : session_.blocks()) {
-    write_(
-        fmt::format("block {}, {} barriers passed\n", triple(block.block), block.barriers_passed));
+    write_(fmt::format("block {}, {} passed\n", triple(block.block),
+                       counted(block.barriers_passed, "barrier")));
     for (const WarpState& warp : block.warps) {
       std::string text;
       for (const LaneGroup& group : warp.groups) {
@@ -193,8 +193,7 @@ void Prompt::focus(const std::string& rest) {
 void Prompt::backtrace(const std::string&) {
   const std::vector<Frame> frames = session_.frames(session_.stop().focus);
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    write_(fmt::format("{} #{} {} at {}:{}\n", i == frame_ ? '*' : ' ', i,
-                       frames[i].is_inlined ? "inlined" : frames[i].at.function,
+    write_(fmt::format("{} #{} {} at {}:{}\n", i == frame_ ? '*' : ' ', i, frame_name(frames[i]),
                        file_name(frames[i].at.file), frames[i].at.line));
   }
 }
@@ -208,9 +207,8 @@ void Prompt::frame(const std::string& rest) {
   }
   frame_ = number;
   const CodeLocation& at = frames[frame_].at;
-  write_(fmt::format("#{} {} at {}:{}  {}\n", frame_,
-                     frames[frame_].is_inlined ? "inlined" : at.function, file_name(at.file),
-                     at.line, trimmed_line(at.file, at.line)));
+  write_(fmt::format("#{} {} at {}:{}  {}\n", frame_, frame_name(frames[frame_]),
+                     file_name(at.file), at.line, trimmed_line(at.file, at.line)));
 }
 
 void Prompt::up(const std::string&) {
@@ -232,9 +230,9 @@ void Prompt::print(const std::string& rest) {
   if (is_register && format == Format::natural) {
     const std::vector<Frame> frames = session_.frames(session_.stop().focus);
     const std::uint32_t physical = frame_ < frames.size() ? frames[frame_].physical : 0;
-    const auto found = session_.register_of(session_.stop().focus, expression, physical);
-    if (!found) throw DebugError(fmt::format("no register {}; see: info registers", expression));
-    return write_(text_of(*found, inspector_.are_written({*found}, here()).front()));
+    if (const auto found = session_.register_of(session_.stop().focus, expression, physical)) {
+      return write_(text_of(*found, inspector_.are_written({*found}, here()).front()));
+    }
   }
   write_(inspector_.evaluate(expression, here(), format).text + "\n");
 }
@@ -245,6 +243,10 @@ void Prompt::lanes(const std::string& rest) {
   const auto values = inspector_.lanes(expression, here(), format);
   const Stop& stop = session_.stop();
   const std::uint32_t first = stop.block.linear(stop.focus.thread) / kWarpLanes * kWarpLanes;
+  const bool has_value = std::ranges::any_of(
+      values, [](const Inspector::LaneValue& each) { return !each.text.empty(); });
+  // Then what is wrong is said once.
+  if (!has_value) write_(inspector_.evaluate(expression, here(), format).text + "\n");
   for (std::size_t lane = 0; lane < values.size() && first + lane < stop.block.count(); ++lane) {
     const auto& [text, note] = values[lane];
     if (!text.empty()) {
@@ -293,7 +295,7 @@ void Prompt::examine(const std::string& rest) {
              !space("local", Space::local) && !space("constant", Space::constant) &&
              !space("param", Space::parameter)) {
     if (place_text.empty()) throw DebugError("x what? shared 16, global 0x.., or an expression");
-    place = inspector_.range_of(place_text, here()).place;
+    place = inspector_.place_of(place_text, here());
   }
   const Memory memory = session_.memory(place, count * bytes);
   for (std::uint64_t i = 0; (i + 1) * bytes <= memory.bytes.size(); ++i) {
@@ -325,6 +327,9 @@ void Prompt::list(const std::string& rest) {
     first = static_cast<std::uint32_t>(middle > kLines / 2 ? middle - kLines / 2 : 1);
   }
   const std::uint32_t count = source_lines_of(at.file);
+  if (at.file.empty()) {
+    throw DebugError("the code has no source lines (nvcc -lineinfo); see: disassemble");
+  }
   if (count == 0) throw DebugError(fmt::format("{} cannot be read", at.file));
   for (std::uint32_t line = first; line < first + kLines && line <= count; ++line) {
     write_(fmt::format("{}{:>5}  {}\n", line == at.line ? "=>" : "  ", line,

@@ -102,7 +102,7 @@ TEST_F(PromptTest, ConditionsChooseTheThread) {
 TEST_F(PromptTest, ThreadsAreShownWithTheirStates) {
   const auto said = session(kCase, {"continue", "info warps", "thread 1", "info threads"});
   EXPECT_EQ(said[2],
-            "block (0,0,0), 1 barriers passed\n"
+            "block (0,0,0), 1 barrier passed\n"
             "* warp 0: lanes 0-1 waits at barrier 0; lanes 2 can run\n");
   EXPECT_HAS(said[3], "block (0,0,0) thread (1,0,0)\nscan_hillis_steele.cu:13  ");
   EXPECT_HAS(said[4],
@@ -122,7 +122,8 @@ TEST_F(PromptTest, WrongInputIsAnErrorThatSaysWhatToDo) {
   const auto said = session(kCase, {"foo", "print %r99", "finding 7", "goto x", "thread 77",
                                     "block 5", "info foo", "delete 8", "break 14 unless"});
   EXPECT_EQ(said[1], "error: unknown command 'foo'; all are listed by: help\n");
-  EXPECT_EQ(said[2], "error: no register %r99; see: info registers\n");
+  EXPECT_EQ(said[2],
+            "error: column 1: the function has no register %r99; `info registers` lists them\n");
   EXPECT_EQ(said[3], "error: no finding 7: so far there are 0\n");
   EXPECT_EQ(said[4], "error: a position must be a number, not 'x'\n");
   EXPECT_EQ(said[5], "error: there is no thread 77: there are (3,1,1)\n");
@@ -204,7 +205,55 @@ TEST_F(PromptTest, CalledFunctionsAreBreakpointsBehindTheirPrologues) {
   EXPECT_HAS(said[5], "breakpoint 3\n");
   EXPECT_EQ(said[6], "32\n");
   EXPECT_EQ(said[7],
-            "* #0 Ring<int, 4>::push at functions.cu:24\n  #1 shapes at functions.cu:51\n");
+            "* #0 Ring<int, 4>::push at functions.cu:24\n  #1 shapes at functions.cu:56\n");
+}
+
+TEST_F(PromptTest, InlinedFunctionsHaveNamesAndFramesOfTheirOwn) {
+  const auto said =
+      session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
+              {"break nudged if value == 40", "continue", "backtrace", "print more", "print bits",
+               "next", "print more", "finish", "backtrace", "step 2", "up", "print bits.low"});
+  EXPECT_HAS(said[2], "breakpoint 2\n");
+  EXPECT_EQ(said[3], "* #0 nudged (inlined) at functions.cu:41\n  #1 shapes at functions.cu:64\n");
+  EXPECT_EQ(said[4], "<not written>\n");
+  EXPECT_HAS(said[5], "error: column 1: no variable `bits` in scope;");
+  EXPECT_EQ(said[7], "41\n");
+  EXPECT_EQ(said[9], "* #0 shapes at functions.cu:64\n");
+}
+
+TEST_F(PromptTest, InlinedFunctionsOfOptimizedCodeHaveNames) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/two_kernels",
+                            {"break raised", "continue", "backtrace", "up", "info breakpoints"});
+  EXPECT_EQ(said[1], "breakpoint 2: raised, not in the kernels so far\n");
+  EXPECT_HAS(said[2], "breakpoint 2\n");
+  EXPECT_EQ(said[3],
+            "* #0 raised (inlined) at two_kernels.cu:12\n  #1 second at two_kernels.cu:15\n");
+  EXPECT_HAS(said[4], "#1 second at two_kernels.cu:15");
+  EXPECT_HAS(said[5], "breakpoint 2: raised, hit 1 time\n");
+}
+
+// At the end no kernel runs that says where thread 7 is in its grid.
+TEST_F(PromptTest, AThreadGoesBackFromTheEnd) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/two_kernels",
+                            {"break second if blockIdx.y == 1", "continue", "thread 7", "continue",
+                             "reverse-stepi", "print %laneid", "print blockIdx.y"});
+  EXPECT_HAS(said[2], ": second block (0,1,0) thread (0,0,0)");
+  EXPECT_HAS(said[4], "the run has ended\n");
+  EXPECT_HAS(said[5], ": second block (0,1,0) thread (7,0,0), warp 0 lanes 0-31\n");
+  EXPECT_HAS(said[5], "ret");
+  EXPECT_EQ(said[6], "7\n");
+  EXPECT_EQ(said[7], "1\n");
+}
+
+TEST_F(PromptTest, WhatHasNoValueIsSaid) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
+                            {"break 54 if tile[7] > 1", "continue", "lanes nothing",
+                             "x/3ub ring.items", "x/wx part", "whatis mode"});
+  EXPECT_HAS(said[2], "breakpoint 2\nthe condition `tile[7] > 1` has no value here: column 1: ");
+  EXPECT_HAS(said[3], "error: column 1: no variable `nothing` in scope;");
+  EXPECT_EQ(said[3].find("lane"), std::string::npos);
+  EXPECT_EQ(said[5], "error: `part`: the pointer is not written\n");
+  EXPECT_HAS(said[6], "enum Mode {kPlain");
 }
 
 TEST_F(PromptTest, AFindingHasItsThreadAndBothSidesAlsoOfOtherSizes) {
@@ -228,7 +277,7 @@ TEST_F(PromptTest, AFindingHasItsThreadAndBothSidesAlsoOfOtherSizes) {
 
 TEST_F(PromptTest, WatchedValuesAreShownByTheirType) {
   const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
-                            {"tbreak 49", "continue", "watch tile[2]", "continue", "break leaf",
+                            {"tbreak 54", "continue", "watch tile[2]", "continue", "break leaf",
                              "continue", "watch bits.middle", "continue", "up", "up",
                              "print whole.id", "print whole.side", "ptype whole"});
   EXPECT_EQ(said[11], "3\n");
@@ -242,7 +291,7 @@ TEST_F(PromptTest, WatchedValuesAreShownByTheirType) {
 TEST_F(PromptTest, AProgramGoesBackOverItsLaunchesAndWritesOnce) {
   const auto said =
       session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/two_kernels",
-              {"break second", "continue", "continue", "reverse-continue", "watch shared 20 4",
+              {"break second if blockIdx.y == 0", "continue", "continue", "reverse-continue", "watch shared 20 4",
                "reverse-continue", "goto end", "print %r1", "reverse-stepi"});
   EXPECT_HAS(said[0], "begin\n");
   EXPECT_HAS(said[2], "between\n");

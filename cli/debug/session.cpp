@@ -77,6 +77,9 @@ std::string DebugSession::checkpoints() {
 
 void DebugSession::Impl::start() {
   debuggee.on_finding([this](const json& message) { found(message); });
+  debuggee.on_debug_info([this](Process& process, const json& message) {
+    tell_inlined_calls(process, message.at("program"));
+  });
   set_stop(run(debuggee.original(), {.until = 1, .has_rules = false}));
   if (stop.reason == StopReason::position) stop.reason = StopReason::entry;
 }
@@ -218,7 +221,7 @@ DebugSession::Impl::Place DebugSession::Impl::search_from_checkpoints(std::uint6
       if (!message->contains("now")) break;
       // A condition, which needs the state there.
       set_stop(message);
-      stop.focus = focus;
+      keep_focus(focus);
       if (accepts(message->at("now"), false)) {
         best = {message->at("position").get<std::uint64_t>(), message->at("now")};
       }
@@ -235,7 +238,7 @@ const Stop& DebugSession::Impl::go_to_last_of(const Place& found) {
   if (found.position == 0) return go_to(1);
   const Thread focus = stop.focus;
   go_to(found.position);
-  stop.focus = focus;
+  keep_focus(focus);
   if (!found.hit.is_null()) accepts(found.hit, false);
   return stop;
 }
@@ -254,7 +257,7 @@ const Stop& DebugSession::Impl::step_forward(StepKind kind) {
     throw DebugError("the run has ended; only going back is left");
   const Thread focus = stop.focus;
   run_on({.follow = follow_of(kind)});
-  if (stop.reason == StopReason::step) stop.focus = focus;
+  if (stop.reason == StopReason::step) keep_focus(focus);
   return stop;
 }
 
@@ -268,6 +271,7 @@ const Stop& DebugSession::Impl::step_backward(StepKind kind) {
               {"depth", std::numeric_limits<std::uint32_t>::max()},
               {"file", 0},
               {"line", 0},
+              {"is_in_library", false},
               {"kind", static_cast<int>(kind)},
               {"block", thread.block},
               {"thread", thread.thread}};

@@ -66,7 +66,7 @@ struct Place {
 struct CodeLocation {
   std::string file;  // as nvcc recorded it; empty: not known
   std::uint32_t line = 0, column = 0;
-  std::string function;        // of the device, demangled with parameters; empty: an inlined one
+  std::string function;        // of the device, demangled; empty: an inlined one without a name
   std::string linkage_name;    // mangled; that of the kernel or function that contains the code
   std::uint32_t pc = 0;        // index of the instruction in the decoded kernel
   std::uint32_t ptx_line = 0;  // in KernelText::ptx
@@ -81,6 +81,13 @@ struct Frame {
   std::uint32_t physical = 0;    // number of the called function's frame, 0 is the innermost
   std::uint64_t local_base = 0;  // of its local variables, an offset in Space::local
 };
+
+// "Ring<int, 4>::push", "scaled (inlined)"
+inline std::string frame_name(const Frame& frame) {
+  const std::string& function = frame.at.function;
+  if (!frame.is_inlined) return function;
+  return (function.empty() ? "a function" : function) + " (inlined)";
+}
 
 struct Register {
   std::string name;                  // as PTX names it: "%r1"
@@ -169,7 +176,8 @@ struct Breakpoint {
   std::string file{};  // line: a path that the recorded path is, or ends with after a "/"
   std::uint32_t line = 0;
   // function: a text that a kernel's name contains, for its first instruction of each warp; or the
-  // name of a function that is called.  instruction: the kernel's name, KernelText::name.
+  // name of a function that is called or inlined.  instruction: the kernel's name,
+  // KernelText::name.
   std::string kernel{};
   std::uint32_t pc = 0;  // instruction: an index in KernelText::instructions
   // data: bytes from `place`.  Local memory: of that thread.  Shared: of that block.

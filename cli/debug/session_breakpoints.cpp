@@ -38,6 +38,9 @@ int DebugSession::add_breakpoint(Breakpoint breakpoint) {
   }
   BreakpointState point{.number = impl_->next_number++, .breakpoint = std::move(breakpoint)};
   point.is_verified = point.breakpoint.kind == Kind::data || point.breakpoint.kind == Kind::finding;
+  if (point.breakpoint.kind == Kind::data) {
+    impl_->owners[point.number] = impl_->linear_of(point.breakpoint.place.thread);
+  }
   impl_->points.push_back(std::move(point));
   impl_->verify();
   return impl_->points.back().number;
@@ -73,8 +76,8 @@ json DebugSession::Impl::rules() const {
   for (const BreakpointState& point : points) {
     const Breakpoint& one = point.breakpoint;
     if (!one.is_enabled) continue;
-    Linear thread;
-    if (one.kind == Breakpoint::Kind::data) thread = linear_of(one.place.thread);
+    const auto owner = owners.find(point.number);
+    const Linear thread = owner == owners.end() ? Linear{} : owner->second;
     all.push_back({{"number", point.number},
                    {"kind", static_cast<int>(one.kind)},
                    {"conditional", one.condition != nullptr},
@@ -135,12 +138,12 @@ bool DebugSession::Impl::accepts(const json& hit, bool counts) {
   std::vector<Thread> threads{stop.focus};
   if (stop.reason == StopReason::breakpoint) {
     const Linear focus = linear_of(stop.focus);
-    const std::uint32_t block = place.at("block");
+    const std::uint32_t number = place.at("block");
     for (std::uint32_t lanes = stop.active != 0 ? stop.active : stop.together; lanes != 0;
          lanes &= lanes - 1) {
       const std::uint32_t thread =
           stop.warp * kWarpLanes + static_cast<std::uint32_t>(std::countr_zero(lanes));
-      if (thread != focus.thread) threads.push_back(thread_of(block, thread));
+      if (thread != focus.thread) threads.push_back(thread_of(number, thread));
     }
   }
   std::optional<Thread> chosen;

@@ -24,8 +24,7 @@ const char* name_of(Space space);
 // A kernel of the debuggee; by its number, which the agent has given it.
 struct KnownKernel {
   KernelText text;
-  // By pc: the source locations, the innermost one first, with the places where it was inlined, and
-  // the calls that lead to it as far as they are the same for all callers.
+  // By pc: the source locations, the innermost one first, with the places where it was inlined.
   std::vector<std::vector<CodeLocation>> chains;
 };
 
@@ -90,25 +89,32 @@ struct DebugSession::Impl {
   KnownKernel& kernel(std::uint32_t number);
   [[nodiscard]] nlohmann::json question(const char* what, const Thread& thread);
   [[nodiscard]] Linear linear_of(const Thread& thread) const;
-  [[nodiscard]] Thread thread_of(std::uint32_t block, std::uint32_t thread) const;
+  [[nodiscard]] Thread thread_of(std::uint32_t of_block, std::uint32_t thread) const;
   void set_location(const nlohmann::json& place);
+  // The focus is this thread again, if it is at the place where the run has stopped.
+  void keep_focus(const Thread& focus);
   void found(const nlohmann::json& message);
+  void tell_inlined_calls(Process& process, std::uint32_t number);
 
   Target target;
   Debuggee debuggee;
   Stop stop;
-  nlohmann::json place;            // of the stop; null: no kernel runs there
-  std::uint32_t program = 0;       // the number of the kernel there
-  nlohmann::json original_stop{};  // the message with which the original process has stopped
-  bool has_ended = false;          // the original process
-  bool copy_has_moved = false;     // by a search: it is not at the present position
-  std::uint64_t end = 0;           // the position of the end, if it has
+  nlohmann::json place;                // of the stop; null: no kernel runs there
+  std::uint32_t program = 0;           // the number of the kernel there
+  nlohmann::json original_stop{};      // the message with which the original process has stopped
+  bool has_ended = false;              // the original process
+  bool copy_has_moved = false;         // by a search: it is not at the present position
+  std::uint64_t end = 0;               // the position of the end, if it has
+  Dim3 grid{1, 1, 1}, block{1, 1, 1};  // of the latest launch that was stopped in
   std::vector<BreakpointState> points;
+  std::map<int, Linear> owners;  // by number, of data breakpoints: the thread of their place
   int next_number = 1;
   std::vector<FoundFinding> findings;
   // Beside findings, for each side: its thread and pc, if it is one of the device.
   std::vector<nlohmann::json> sides;
   std::map<std::uint32_t, KnownKernel> kernels;
+  // What is inlined in a text with debug information, by its hash.
+  std::map<std::size_t, nlohmann::json> inlined_calls;
 };
 
 }  // namespace warpcheck::debug

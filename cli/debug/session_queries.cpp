@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/debug/session_impl.hpp"
+#include "cli/debug/variables/debug_info.hpp"
 #include "vgpu/cudart/exec/exec_records.hpp"
 
 namespace warpcheck::debug {
@@ -50,15 +51,20 @@ LaneState::Kind kind_of(const std::string& name) {
   return name == "cluster_barrier" ? LaneState::Kind::at_cluster_barrier : LaneState::Kind::ready;
 }
 
-bool is_same_place(const CodeLocation& a, const CodeLocation& b) {
-  return a.file == b.file && a.line == b.line;
-}
-
-// How many locations the chain of a called function has in common with that of the call.
-std::size_t common_end(const std::vector<CodeLocation>& inner,
-                       const std::vector<CodeLocation>& outer) {
-  if (inner.size() <= outer.size()) return 0;
-  return std::equal(outer.rbegin(), outer.rend(), inner.rbegin(), is_same_place) ? outer.size() : 0;
+json inlined_calls_of(const std::string& text, const std::string& name) {
+  json calls = json::array();
+  try {
+    for (const InlinedCode& each : DebugInfo(text, name).inlined_code()) {
+      calls.push_back({{"first_line", each.first_line},
+                       {"end_line", each.end_line},
+                       {"function", each.function},
+                       {"file", each.call_file},
+                       {"line", each.call_line}});
+    }
+  } catch (const DebugInfoError&) {
+    return json::array();
+  }
+  return calls;
 }
 
 }  // namespace
@@ -95,6 +101,11 @@ KnownKernel& DebugSession::Impl::kernel(std::uint32_t number) {
     const std::string name = each.at("name");
     functions.push_back({name, vgpu::kernel_name(name), each.at("entry")});
   }
+  std::vector<std::string> inlined;
+  for (const json& each : text.at("inlined_functions")) {
+    const std::string name = each;
+    inlined.push_back(name.empty() ? "" : vgpu::kernel_name(name));
+  }
   std::uint32_t pc = 0, function = 0;
   for (const json& each : text.at("code")) {
     while (function + 1 < functions.size() && functions[function + 1].entry <= pc) ++function;
@@ -111,12 +122,28 @@ KnownKernel& DebugSession::Impl::kernel(std::uint32_t number) {
       outer.ptx_line = at.ptx_line;
       outer.instruction = at.instruction;
       outer.linkage_name = at.linkage_name;
+      const int name = link.at(3);
+      if (name >= 0) outer.function = inlined.at(static_cast<std::size_t>(name));
       chain.push_back(std::move(outer));
     }
     kernel.chains.push_back(std::move(chain));
     kernel.text.instructions.push_back({std::move(at), function});
   }
   return kernels.emplace(number, std::move(kernel)).first->second;
+}
+
+// Debug information that is damaged says nothing; who asks for variables is told.
+void DebugSession::Impl::tell_inlined_calls(Process& process, std::uint32_t number) {
+  try {
+    const json answer = debuggee.ask(process, {{"do", "text"}, {"number", number}});
+    const std::string& text = answer.at("ptx").get_ref<const std::string&>();
+    const auto [known, is_new] =
+        inlined_calls.try_emplace(std::hash<std::string>{}(text), json::array());
+    if (is_new) known->second = inlined_calls_of(text, answer.at("name"));
+    debuggee.send(process, {{"do", "learn"}, {"program", number}, {"inlined", known->second}});
+  } catch (const DebugError&) {
+    // The process has ended, as is seen by who waits for it.
+  }
 }
 
 json DebugSession::Impl::question(const char* what, const Thread& thread) {
@@ -126,12 +153,20 @@ json DebugSession::Impl::question(const char* what, const Thread& thread) {
 }
 
 DebugSession::Impl::Linear DebugSession::Impl::linear_of(const Thread& thread) const {
-  return {stop.grid.linear(thread.block), stop.block.linear(thread.thread)};
+  return {grid.linear(thread.block), block.linear(thread.thread)};
 }
 
-Thread DebugSession::Impl::thread_of(std::uint32_t block, std::uint32_t thread) const {
-  if (stop.grid.count() == 0 || stop.block.count() == 0) return {};
-  return {stop.grid.position_of(block), stop.block.position_of(thread)};
+Thread DebugSession::Impl::thread_of(std::uint32_t of_block, std::uint32_t thread) const {
+  return {grid.position_of(of_block), block.position_of(thread)};
+}
+
+void DebugSession::Impl::keep_focus(const Thread& focus) {
+  if (place.is_null()) return;
+  const Linear linear = linear_of(focus);
+  const bool is_there = linear.block == place.at("block") &&
+                        linear.thread / kWarpLanes == stop.warp &&
+                        (stop.together >> linear.thread % kWarpLanes & 1u) != 0;
+  if (is_there) stop.focus = focus;
 }
 
 // The focus stays if its warp is the one that is about to run, and its lane takes part.
@@ -140,20 +175,16 @@ void DebugSession::Impl::set_location(const json& text) {
   program = text.at("program");
   stop.has_location = true;
   stop.launch = text.at("launch");
-  stop.grid = dim3_of(text.at("grid"));
-  stop.block = dim3_of(text.at("block_extents"));
+  stop.grid = grid = dim3_of(text.at("grid"));
+  stop.block = block = dim3_of(text.at("block_extents"));
   stop.warp = text.at("warp");
   stop.together = text.at("together");
   stop.active = text.at("active");
-  const std::uint32_t block = text.at("block");
-  const Linear focus = linear_of(stop.focus);
-  const bool stays = focus.block == block && focus.thread / kWarpLanes == stop.warp &&
-                     (stop.together >> focus.thread % kWarpLanes & 1u) != 0;
-  if (!stays) {
-    const std::uint32_t lanes = stop.active != 0 ? stop.active : stop.together;
-    stop.focus = thread_of(
-        block, stop.warp * kWarpLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));
-  }
+  const Thread before = stop.focus;
+  const std::uint32_t lanes = stop.active != 0 ? stop.active : stop.together;
+  stop.focus = thread_of(text.at("block"), stop.warp * kWarpLanes +
+                                               static_cast<std::uint32_t>(std::countr_zero(lanes)));
+  keep_focus(before);
   const KnownKernel& known = kernel(program);
   stop.kernel = vgpu::short_kernel_name(vgpu::kernel_name(known.text.name));
   stop.at = known.text.instructions.at(text.at("pc").get<std::size_t>()).at;
@@ -181,13 +212,9 @@ std::vector<Frame> DebugSession::frames(const Thread& thread) {
   for (std::uint32_t physical = 0; physical < answer.size(); ++physical) {
     const std::uint32_t pc = answer[physical].at("pc");
     const std::vector<CodeLocation>& chain = kernel.chains.at(pc);
-    std::size_t own = chain.size();
-    if (physical + 1 < answer.size()) {
-      own -= common_end(chain, kernel.chains.at(answer[physical + 1].at("pc").get<std::size_t>()));
-    }
-    for (std::size_t i = 0; i < own; ++i) {
+    for (std::size_t i = 0; i < chain.size(); ++i) {
       Frame frame{.at = chain[i],
-                  .is_inlined = i + 1 < own,
+                  .is_inlined = i + 1 < chain.size(),
                   .physical = physical,
                   .local_base = answer[physical].at("local_base")};
       if (!frame.is_inlined) frame.at.function = kernel.text.instructions[pc].at.function;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,15 @@ ptx::Space space_of(Space space) {
     case Space::parameter: return ptx::Space::param;
   }
   return ptx::Space::generic;
+}
+
+std::size_t user_frame(DebugSession& session, const Thread& thread) {
+  const std::vector<Frame> frames = session.frames(thread);
+  const CodeLocation& user = session.kernel_text().instructions.at(frames.front().at.pc).at;
+  const auto found = std::ranges::find_if(frames, [&](const Frame& frame) {
+    return frame.at.file == user.file && frame.at.line == user.line;
+  });
+  return found == frames.end() ? 0 : static_cast<std::size_t>(found - frames.begin());
 }
 
 SessionThread::SessionThread(DebugSession& session, const Thread& thread, std::size_t frame)

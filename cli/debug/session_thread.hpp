@@ -17,6 +17,9 @@ namespace warpcheck::debug {
 // The space of a session, and that of variables.
 ptx::Space space_of(Space space);
 
+// The number of the frame of the user's line: inside of a library's function, that of its call.
+std::size_t user_frame(DebugSession& session, const Thread& thread);
+
 class SessionThread : public ThreadView {
  public:
   // Throws DebugError if the thread has no frame of that number.

@@ -9,7 +9,11 @@ __global__ void first(int* out, int rounds) {
   out[t] = share[t];
 }
 
-__global__ void second(int* out) { out[threadIdx.x] += 1; }
+__device__ __forceinline__ int raised(int value) { return value + 1; }
+
+__global__ void second(int* out) {
+  if (blockIdx.y == 0) out[threadIdx.x] = raised(out[threadIdx.x]);
+}
 
 int main() {
   int* out = nullptr;
@@ -18,7 +22,7 @@ int main() {
   first<<<1, 32>>>(out, 3);
   cudaDeviceSynchronize();
   std::printf("between\n");
-  second<<<1, 32>>>(out);
+  second<<<dim3(1, 2), 32>>>(out);
   int host[32];
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
   cudaFree(out);

@@ -81,8 +81,12 @@ bool find_in(const Names& names, std::string_view name, Value& value) {
   return false;
 }
 
-// Returns the length of `text` without the parenthesised parameter list at its end.
+// Returns the length of `text` without the parenthesised parameter list at its end, and without
+// what stands behind that list in names of member functions.
 std::size_t without_parameters(std::string_view text) {
+  for (const std::string_view qualifier : {" &&", " &", " volatile", " const"}) {
+    if (text.ends_with(fmt::format("){}", qualifier))) text.remove_suffix(qualifier.size());
+  }
   if (text.empty() || text.back() != ')') return text.size();
   int depth = 0;
   for (std::size_t i = text.size(); i-- > 0;) {

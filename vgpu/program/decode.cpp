@@ -142,6 +142,23 @@ class StackMeasure {
   std::uint32_t depth_ = 0, depth_max_ = 0;
 };
 
+// Copies the names of those functions whose inlined code the program has; a module may have many.
+void name_inlined_functions(const ptx::Module& module, Program& program) {
+  program.inlined_functions.resize(module.inlined_functions.size());
+  std::vector<bool> is_named(program.locations.size());
+  for (const Source& source : program.sources) {
+    const ptx::SourceLocation* at = &source.location;
+    while (true) {
+      if (at->function < module.inlined_functions.size()) {
+        program.inlined_functions[at->function] = module.inlined_functions[at->function];
+      }
+      if (at->inlined_at >= is_named.size() || is_named[at->inlined_at]) break;
+      is_named[at->inlined_at] = true;
+      at = &program.locations[at->inlined_at];
+    }
+  }
+}
+
 }  // namespace
 
 Program decode(const ptx::Module& module, std::string_view kernel) {
@@ -180,6 +197,7 @@ Program decode(const ptx::Module& module, std::string_view kernel) {
   for (AddressPatch& patch : program.patches) patch.name = module.variables[patch.variable].name;
   StackMeasure(program).measure();
   find_provenance(layout, constants, program);
+  name_inlined_functions(module, program);
   return program;
 }
 

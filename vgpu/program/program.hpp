@@ -251,6 +251,7 @@ struct Program {
   std::vector<Source> sources;
   std::vector<std::string> files;
   std::vector<ptx::SourceLocation> locations;  // inlined_at chains
+  std::vector<std::string> inlined_functions;  // mangled; SourceLocation::function
   std::vector<std::byte> constants;            // rows, 64-byte aligned offsets
   std::vector<AddressPatch> patches;
   std::vector<Parameter> parameters;

@@ -92,6 +92,7 @@ class LazyModule::Impl {
       while (context_->symbols.depth() > 0) context_->symbols.close_scope();
       throw;
     }
+    context_->function_names.resolve(module_.inlined_functions);
     module_.functions[function] = std::move(parsed);
     body_of_[function] = kNone;
   }

@@ -137,5 +137,22 @@ TEST(LazyModule, EqualsTheWholeModule) {
   }
 }
 
+// Their names stand behind the bodies, in a section that is read before these.
+TEST(LazyModule, InlinedFunctionsHaveNamesInEachBody) {
+  const std::string text =
+      ".version 8.0\n.target sm_75\n.address_size 64\n"
+      ".visible .entry k()\n{\n.loc 1 2 3, function_name $L__a, inlined_at 1 9 9\nret;\n}\n"
+      ".visible .entry l()\n{\n.loc 1 2 3, function_name $L__b, inlined_at 1 9 9\nret;\n}\n"
+      ".section .debug_str\n{\n$L__a:\n.b8 97,0\n$L__b:\n.b8 98,0\n}\n";
+  LazyModule lazy(text, "t");
+  const auto name_in = [&](std::string_view kernel) {
+    lazy.parse_reached_from(kernel);
+    const Module& module = lazy.module();
+    return module.inlined_functions.at(module.find_function(kernel)->body.at(0).location.function);
+  };
+  EXPECT_EQ(name_in("l"), "b");
+  EXPECT_EQ(name_in("k"), "a");
+}
+
 }  // namespace
 }  // namespace warpcheck::ptx

@@ -137,33 +137,10 @@ std::string_view known_library_file(std::string_view file) {
   return known == known_files().end() ? std::string_view() : std::string_view(known->second);
 }
 
-void FunctionsOfFiles::read_names(std::string_view text) {
-  if (labels_.empty()) return;
-  std::map<std::string_view, std::string> names;
-  for (const auto& [file, label] : labels_) names.try_emplace(label);
-  std::string* name = nullptr;  // of the label whose bytes follow
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
-    if (line.starts_with('$')) {
-      const auto known = names.find(line.substr(0, line.find(':')));
-      name = known == names.end() ? nullptr : &known->second;
-    } else if (name != nullptr && line.starts_with(".b8")) {
-      line.remove_prefix(3);
-      while (!line.empty() && name->size() < kNameMax) {
-        line.remove_prefix(std::min(line.find_first_of("0123456789"), line.size()));
-        const std::optional<std::size_t> byte = take_number(line);
-        if (!byte || *byte == 0) break;
-        *name += static_cast<char>(*byte);
-      }
-    }
+void FunctionsOfFiles::conclude(const Module& module, const FunctionNames& names) {
+  for (const auto& [file, label] : labels_) {
+    named_.emplace(file, names.name_at(label, 0, kNameMax));
   }
-  for (const auto& [file, label] : labels_) named_.emplace(file, names.at(label));
-}
-
-void FunctionsOfFiles::conclude(const Module& module) {
   for (const auto& [number, function] : named_) {
     if (number >= module.files.size()) continue;
     const std::string& file = module.files[number];

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "vgpu/ptx/module.hpp"
+#include "vgpu/ptx/parse/function_names.hpp"
 
 namespace warpcheck::ptx {
 
@@ -42,10 +43,8 @@ class FunctionsOfFiles {
     latest_file_ = file;
     latest_label_ = label;
   }
-  //   text: of the section, between its braces
-  void read_names(std::string_view text);
   // Makes the library's files known.
-  void conclude(const Module& module);
+  void conclude(const Module& module, const FunctionNames& names);
 
  private:
   // Names are cut: what a library's function is shows at the beginning.

@@ -91,6 +91,7 @@ class Linker {
     choose_names(module, number);
     first_file_ = static_cast<std::uint32_t>(out_.files.size());
     first_location_ = static_cast<std::uint32_t>(out_.locations.size());
+    first_inlined_ = static_cast<std::uint32_t>(out_.inlined_functions.size());
     if (number == 0) {
       out_.version_major = module.version_major;
       out_.version_minor = module.version_minor;
@@ -99,6 +100,9 @@ class Linker {
     }
     out_.debug |= module.debug;
     for (std::string& file : module.files) out_.files.push_back(std::move(file));
+    for (std::string& name : module.inlined_functions) {
+      out_.inlined_functions.push_back(std::move(name));
+    }
     for (SourceLocation location : module.locations) {
       move(location);
       out_.locations.push_back(location);
@@ -176,6 +180,7 @@ class Linker {
   void move(SourceLocation& location) const {
     if (location.file != kNone) location.file += first_file_;
     if (location.inlined_at != kNone) location.inlined_at += first_location_;
+    if (location.function != kNone) location.function += first_inlined_;
   }
 
   void move(Operand& operand) const {
@@ -218,7 +223,7 @@ class Linker {
   // State for the current module: new names by old names.
   std::map<std::string, std::string> renamed_;
   std::vector<std::size_t> new_index_;  // new indices of the module's variables
-  std::uint32_t first_file_ = 0, first_location_ = 0;
+  std::uint32_t first_file_ = 0, first_location_ = 0, first_inlined_ = 0;
 };
 
 }  // namespace

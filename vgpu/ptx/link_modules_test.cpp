@@ -5,6 +5,7 @@
 
 #include "vgpu/ptx/module.hpp"
 #include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/text_parts.hpp"
 
 namespace warpcheck::ptx {
 namespace {
@@ -124,6 +125,29 @@ TEST(LinkModules, ErrorsNameTheSymbolAndBothModules) {
             "program: 'v' stands for variables of different state spaces in a and b");
   EXPECT_EQ(error_of({".visible .global .u32 f;\n", function}),
             "program: 'f' stands for a function and a variable in a and b");
+}
+
+// The text of a program in parts; in each part, lines and inlined functions are numbered anew.
+TEST(LinkModules, PartsOfATextKeepTheirPlaces) {
+  const auto part = [](const std::string& kernel, const std::string& inlined) {
+    return kHeader + std::string(".visible .entry ") + kernel +
+           "()\n{\n.loc 1 2 3, function_name $L__s, inlined_at 1 9 9\nret;\n}\n" +
+           ".section .debug_str {\n$L__s:\n.b8 " + inlined + ",0\n}\n";
+  };
+  const std::string text = "// made by hand\n" + part("k", "97") + part("l", "98");
+  const std::vector<TextPart> parts = parts_of(text);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].lines_before, 0u);
+  EXPECT_EQ(parts[1].lines_before, 13u);
+  EXPECT_EQ(std::string(parts[0].text) + std::string(parts[1].text), text);
+  const Module module = parse_parts(parts, "program");
+  const Instruction& first = module.find_function("k")->body.at(0);
+  const Instruction& second = module.find_function("l")->body.at(0);
+  EXPECT_EQ(first.ptx_line, 8u);
+  EXPECT_EQ(second.ptx_line, 20u);
+  EXPECT_EQ(module.inlined_functions.at(first.location.function), "a");
+  EXPECT_EQ(module.inlined_functions.at(second.location.function), "b");
+  EXPECT_EQ(module.locations.at(second.location.inlined_at).line, 9u);
 }
 
 }  // namespace

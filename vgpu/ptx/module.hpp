@@ -24,6 +24,9 @@ struct SourceLocation {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::uint32_t inlined_at = kNone;  // index into Module::locations, or kNone
+  // The inlined function whose code this is: index into Module::inlined_functions; kNone: the code
+  // of the function that contains the instruction.
+  std::uint32_t function = kNone;
 };
 
 struct Register {
@@ -157,10 +160,11 @@ struct Module {
   std::string target;  // "sm_75"
   bool debug = false;  // .target ..., debug: made by nvcc -G
   std::uint32_t address_bits = 64;
-  std::vector<std::string> files;         // indexed by the number of the `.file` directive
-  std::vector<SourceLocation> locations;  // chain targets of inlined_at
-  std::vector<Variable> variables;        // module scope: .global, .const, .shared
-  std::vector<Function> functions;        // one per name: a prototype and its later body are one
+  std::vector<std::string> files;              // indexed by the number of the `.file` directive
+  std::vector<SourceLocation> locations;       // chain targets of inlined_at
+  std::vector<std::string> inlined_functions;  // mangled; empty: the text does not name it
+  std::vector<Variable> variables;             // module scope: .global, .const, .shared
+  std::vector<Function> functions;  // one per name: a prototype and its later body are one
   struct Alias {
     std::string name, target;  // .alias name, target;
   };

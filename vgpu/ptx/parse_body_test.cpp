@@ -226,6 +226,25 @@ TEST(ParseBody, LocationsKeepTheirChain) {
   EXPECT_EQ(module.locations.size(), 2u);
 }
 
+// The section has one text: `_Z1av` and `_Z1bv`, behind one label.
+TEST(ParseBody, InlinedCodeNamesItsFunction) {
+  const Module module = parse_text(
+      ".entry k() {\n.loc 1 10 3\nnop;\n.loc 2 20 5, function_name $L__s, inlined_at 1 10 3\n"
+      "nop;\n.loc 3 30 7, function_name $L__s+6, inlined_at 2 20 5\nnop;\n"
+      ".loc 3 40 7, function_name $L__gone, inlined_at 1 10 3\nnop;\n}\n"
+      ".section .debug_str\n{\n$L__other:\n.b8 95,90,0\n$L__s:\n.b8 95,90,49,97,118\n"
+      ".b8 0,95,90,49,98,118,0\n}\n");
+  std::vector<std::string> names;
+  const auto add = [&](const SourceLocation& at) {
+    names.push_back(at.function == kNone ? "none" : module.inlined_functions.at(at.function));
+  };
+  for (const Instruction& instruction : module.functions[0].body) add(instruction.location);
+  EXPECT_EQ(names, (std::vector<std::string>{"none", "_Z1av", "_Z1bv", ""}));
+  names.clear();
+  for (const SourceLocation& caller : module.locations) add(caller);
+  EXPECT_EQ(names, (std::vector<std::string>{"none", "_Z1av"}));
+}
+
 // The optimiser assigns line 0 to code that it has merged from several lines.
 TEST(ParseBody, WithoutALineAnInstructionIsAtThatOfTheOneBefore) {
   const Module module = parse_text(

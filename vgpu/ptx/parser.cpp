@@ -99,7 +99,7 @@ void parse_section(Context& context) {
   }
   if (!lexer.peek().is('{')) lexer.expected("'{'");
   const std::string_view text = lexer.skip_braces();
-  if (name.text == ".debug_str") context.functions_of_files.read_names(text);
+  if (name.text == ".debug_str") context.function_names.read(text);
 }
 
 // .alias name, target;
@@ -182,8 +182,13 @@ Context begin_module(Module& module, std::string_view text, std::string_view nam
   constexpr std::uint64_t kFreeRegisters = 1 << 18;
   constexpr std::uint64_t kFreePadding = 1 << 26;
   module.name = name;
-  return {
-      Lexer(text, name), module, Budget{kFreeRegisters + text.size(), kFreePadding}, {}, {}, {}};
+  return {Lexer(text, name),
+          module,
+          Budget{kFreeRegisters + text.size(), kFreePadding},
+          {},
+          {},
+          {},
+          {}};
 }
 
 void parse_module(Context& context) {
@@ -205,7 +210,8 @@ void parse_module(Context& context) {
       parse_entity(context);
     }
   }
-  context.functions_of_files.conclude(context.module);
+  context.functions_of_files.conclude(context.module, context.function_names);
+  context.function_names.resolve(context.module.inlined_functions);
 }
 
 const Function* Module::find_function(std::string_view function_name) const {

@@ -55,6 +55,7 @@ void require_consistent(const Module& module) {
   }
   for (const SourceLocation& location : module.locations) {
     require(location.inlined_at == kNone || location.inlined_at < module.locations.size());
+    require(location.function == kNone || location.function < module.inlined_functions.size());
   }
   for (const Function& function : module.functions) {
     for (const Label& label : function.labels) require(label.position <= function.body.size());

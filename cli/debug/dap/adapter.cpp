@@ -326,6 +326,10 @@ void Adapter::report_stop() {
   report_findings();
   breakpoints_.report_changes(client_);
   if (!stop.note.empty()) write("console", stop.note + "\n");
+  if (stop.reason == StopReason::breakpoint) {
+    const std::string note = debuggee_.inspector().note_of_condition();
+    if (!note.empty()) write("console", note + "\n");
+  }
   if (stop.reason == StopReason::end && !stops_at_end_) {
     client_.send_event("exited", {{"exitCode", stop.exit_status}});
     return end_debuggee();

@@ -194,6 +194,10 @@ std::function<bool(const Stop&)> Inspector::condition(std::string_view expressio
   return [](const Stop&) { return true; };
 }
 std::string Inspector::missing_variables() { return ""; }
+std::string Inspector::note_of_condition() const { return ""; }
+std::vector<bool> Inspector::are_written(const std::vector<Register>& registers, const At&) {
+  return std::vector<bool>(registers.size(), true);
+}
 
 Prompt::Prompt(DebugSession& session, std::function<void(std::string_view)> write)
     : session_(session), inspector_(session), write_(std::move(write)) {}

@@ -67,10 +67,13 @@ List globals(NumberedSession& debuggee, const ThreadFrame& frame, Format format)
 
 List registers(NumberedSession& debuggee, const ThreadFrame& frame, Format format) {
   List list;
-  for (const debug::Register& each :
-       debuggee.stopped_session().registers(frame.thread, frame.physical)) {
+  const std::vector<debug::Register> all =
+      debuggee.stopped_session().registers(frame.thread, frame.physical);
+  const std::vector<bool> are_written = debuggee.inspector().are_written(all, at_of(frame));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const debug::Register& each = all[i];
     list.push_back({.name = each.name,
-                    .value = register_text(each, format),
+                    .value = are_written[i] ? register_text(each, format) : "<not written>",
                     .type = each.type,
                     .expression = each.name});
   }

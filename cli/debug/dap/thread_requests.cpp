@@ -111,12 +111,6 @@ Answer threads(NumberedSession& debuggee) {
   return Json{{"threads", ThreadList(debuggee, stop).list()}};
 }
 
-std::string frame_name(const debug::Frame& frame, const debug::Stop& stop) {
-  const std::string& function = frame.at.function;
-  if (frame.is_inlined) return (function.empty() ? "a function" : function) + " (inlined)";
-  return function.empty() ? stop.kernel : function;
-}
-
 Answer stack_trace(NumberedSession& debuggee, Sources& sources, const Arguments& arguments) {
   debug::DebugSession& session = debuggee.stopped_session();
   const std::int64_t number = arguments.integer("threadId");
@@ -131,7 +125,7 @@ Answer stack_trace(NumberedSession& debuggee, Sources& sources, const Arguments&
     const auto level = static_cast<std::int64_t>(i);
     if (level < start || level >= start + levels) continue;
     Json frame = {{"id", debuggee.add_frame({thread, i, frames[i].physical})},
-                  {"name", frame_name(frames[i], session.stop())}};
+                  {"name", frame_name(frames[i])}};
     sources.place(frame, frames[i].at, session);
     frame["instructionPointerReference"] = code_reference(frames[i].at.pc);
     list.push_back(std::move(frame));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "vgpu/ptx/demangle.hpp"
+#include "vgpu/ptx/text_parts.hpp"
 
 namespace warpcheck::debug {
 namespace {
@@ -84,8 +85,10 @@ std::string register_of(Dwarf_Word number) {
 
 class DebugInfo::Reader {
  public:
-  Reader(std::string_view text, std::string_view name)
-      : name_(name), image_(assemble_debug_sections(text, name)) {
+  Reader(const ptx::TextPart& part, std::string_view name)
+      : name_(name),
+        lines_before_(part.lines_before),
+        image_(assemble_debug_sections(part.text, name)) {
     if (!has_info()) return;
     elf_.reset(elf_memory(reinterpret_cast<char*>(image_.elf.data()), image_.elf.size()));
     dwarf_.reset(elf_ ? dwarf_begin_elf(elf_.get(), DWARF_C_READ, nullptr) : nullptr);
@@ -95,6 +98,8 @@ class DebugInfo::Reader {
 
   [[nodiscard]] bool has_info() const { return !image_.elf.empty(); }
   std::vector<Scope> scopes_at(std::uint32_t ptx_line);
+  // Adds the calls that are inlined.
+  void add_inlined(std::vector<InlinedCode>& all);
   const std::vector<Variable>& globals() { return globals_; }
   const Type* find_type(std::string_view name);
   FoundEnumerator find_enumerator(std::string_view name);
@@ -114,6 +119,7 @@ class DebugInfo::Reader {
   void read_units();
   void read_outer(Dwarf_Die& die);
   void read_statics(Dwarf_Die& die);
+  void collect_inlined(Dwarf_Die& die, std::vector<InlinedCode>& all);
   void collect_scopes(Dwarf_Die& die, Dwarf_Addr address, std::vector<Scope>& scopes);
   Scope scope_of(Dwarf_Die& die) const;
   Variable variable_of(Dwarf_Die& die, Dwarf_Addr address);
@@ -130,6 +136,7 @@ class DebugInfo::Reader {
   Type& new_type(Kind kind, std::string name);
 
   std::string name_;
+  std::uint32_t lines_before_;  // what the image has as addresses are lines of the part
   DebugImage image_;
   std::unique_ptr<Elf, CloseElf> elf_;
   std::unique_ptr<Dwarf, EndDwarf> dwarf_;
@@ -216,13 +223,39 @@ Dwarf_Die DebugInfo::Reader::die_at(Dwarf_Off offset) const {
 
 std::vector<Scope> DebugInfo::Reader::scopes_at(std::uint32_t ptx_line) {
   std::vector<Scope> scopes;
-  const auto function = std::ranges::find_if(functions_, [&](const Function& each) {
-    return each.low <= ptx_line && ptx_line < each.high;
-  });
+  if (ptx_line < lines_before_) return scopes;
+  const std::uint32_t line = ptx_line - lines_before_;
+  const auto function = std::ranges::find_if(
+      functions_, [&](const Function& each) { return each.low <= line && line < each.high; });
   if (function == functions_.end()) return scopes;
   Dwarf_Die die = die_at(function->die);
-  collect_scopes(die, ptx_line, scopes);
+  collect_scopes(die, line, scopes);
   return scopes;
+}
+
+void DebugInfo::Reader::add_inlined(std::vector<InlinedCode>& all) {
+  for (const Function& function : functions_) {
+    Dwarf_Die die = die_at(function.die);
+    collect_inlined(die, all);
+  }
+}
+
+void DebugInfo::Reader::collect_inlined(Dwarf_Die& die, std::vector<InlinedCode>& all) {
+  for_children(die, [&](Dwarf_Die& child) {
+    const int tag = dwarf_tag(&child);
+    if (tag != DW_TAG_lexical_block && tag != DW_TAG_inlined_subroutine) return;
+    if (tag == DW_TAG_inlined_subroutine) {
+      Scope scope = scope_of(child);
+      const std::string& name = scope.linkage_name.empty() ? scope.function : scope.linkage_name;
+      Dwarf_Addr base = 0, low = 0, high = 0;
+      for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&child, at, &base, &low, &high)) > 0;) {
+        all.push_back({static_cast<std::uint32_t>(low) + lines_before_,
+                       static_cast<std::uint32_t>(high) + lines_before_, name, scope.call_file,
+                       scope.call_line});
+      }
+    }
+    collect_inlined(child, all);
+  });
 }
 
 // Adds the scope, after those inside of it.
@@ -507,21 +540,48 @@ void DebugInfo::Reader::fill_array(Type& type, Dwarf_Die& die) {
   make(type, counts[0]);
 }
 
-DebugInfo::DebugInfo(std::string_view text, std::string_view name)
-    : reader_(std::make_unique<Reader>(text, name)) {}
+DebugInfo::DebugInfo(std::string_view text, std::string_view name) {
+  for (const ptx::TextPart& part : ptx::parts_of(text)) {
+    auto reader = std::make_unique<Reader>(part, name);
+    if (!reader->has_info()) continue;
+    globals_.insert(globals_.end(), reader->globals().begin(), reader->globals().end());
+    readers_.push_back(std::move(reader));
+  }
+}
 DebugInfo::~DebugInfo() = default;
 
-bool DebugInfo::has_variables() const { return reader_->has_info(); }
+bool DebugInfo::has_variables() const { return !readers_.empty(); }
 
 std::vector<Scope> DebugInfo::scopes_at(std::uint32_t ptx_line) const {
-  return reader_->scopes_at(ptx_line);
+  std::vector<Scope> scopes;
+  for (auto at = readers_.begin(); at != readers_.end() && scopes.empty(); ++at) {
+    scopes = (*at)->scopes_at(ptx_line);
+  }
+  return scopes;
 }
 
-const std::vector<Variable>& DebugInfo::globals() const { return reader_->globals(); }
+std::vector<InlinedCode> DebugInfo::inlined_code() const {
+  std::vector<InlinedCode> all;
+  for (const std::unique_ptr<Reader>& reader : readers_) reader->add_inlined(all);
+  return all;
+}
 
-const Type* DebugInfo::find_type(std::string_view name) const { return reader_->find_type(name); }
+const std::vector<Variable>& DebugInfo::globals() const { return globals_; }
+
+const Type* DebugInfo::find_type(std::string_view name) const {
+  for (const std::unique_ptr<Reader>& reader : readers_) {
+    if (const Type* const type = reader->find_type(name)) return type;
+  }
+  return nullptr;
+}
+
 DebugInfo::FoundEnumerator DebugInfo::find_enumerator(std::string_view name) const {
-  return reader_->find_enumerator(name);
+  for (const std::unique_ptr<Reader>& reader : readers_) {
+    if (const FoundEnumerator found = reader->find_enumerator(name); found.type != nullptr) {
+      return found;
+    }
+  }
+  return {};
 }
 
 }  // namespace warpcheck::debug

@@ -54,10 +54,18 @@ struct Scope {
   std::vector<Variable> variables;
 };
 
+// Code of a function that was inlined, and its call.
+struct InlinedCode {
+  std::uint32_t first_line = 0, end_line = 0;  // of the PTX text
+  std::string function;                        // mangled
+  std::string call_file;
+  std::uint32_t call_line = 0;
+};
+
 class DebugInfo {
  public:
-  // text: PTX of one module; name: of it, for errors.  Throws DebugInfoError if the text has debug
-  // information that is damaged.
+  // text: PTX of a program, which may have parts (text_parts.hpp); name: of it, for errors.  Throws
+  // DebugInfoError if the text has debug information that is damaged.
   DebugInfo(std::string_view text, std::string_view name);
   ~DebugInfo();
   DebugInfo(const DebugInfo&) = delete;
@@ -68,6 +76,8 @@ class DebugInfo {
   // The scopes around an instruction, by its line in the PTX text; the innermost first, the
   // function last.  Empty: the function is not described.  Throws DebugInfoError.
   [[nodiscard]] std::vector<Scope> scopes_at(std::uint32_t ptx_line) const;
+  // All calls that are inlined, each behind those that it lies inside of.  Throws DebugInfoError.
+  [[nodiscard]] std::vector<InlinedCode> inlined_code() const;
   // Variables outside functions, and static ones of all functions.  Throws DebugInfoError.
   [[nodiscard]] const std::vector<Variable>& globals() const;
   // A type of the program by its name; nullptr: there is none.  Throws DebugInfoError.
@@ -82,7 +92,8 @@ class DebugInfo {
 
  private:
   class Reader;
-  std::unique_ptr<Reader> reader_;
+  std::vector<std::unique_ptr<Reader>> readers_;  // of the parts that have debug information
+  std::vector<Variable> globals_;                 // of all
 };
 
 }  // namespace warpcheck::debug

@@ -38,6 +38,38 @@ const Variable& find(const std::vector<Scope>& scopes, std::string_view name) {
   throw std::runtime_error("no variable " + std::string(name));
 }
 
+TEST(DebugInfo, WhatIsInlinedIsKnownWithItsCall) {
+  const DebugInfo info(unoptimized_ptx(), "t.ptx");
+  const std::uint32_t line = line_of_mark(unoptimized_ptx(), "inlined");
+  std::vector<InlinedCode> around;
+  for (const InlinedCode& each : info.inlined_code()) {
+    if (each.first_line <= line && line < each.end_line) around.push_back(each);
+  }
+  ASSERT_EQ(around.size(), 1u);
+  EXPECT_EQ(around[0].function, "_Z7inlinedi");
+  EXPECT_EQ(around[0].call_file, WARPCHECK_TEST_SOURCE);
+  EXPECT_EQ(around[0].call_line,
+            line_with(file_text(WARPCHECK_TEST_SOURCE), "grid[1][2] = inlined(t)"));
+}
+
+// As of a program that was compiled in parts: labels and numbers of lines repeat.
+TEST(DebugInfo, EachPartOfATextHasItsOwn) {
+  const std::string& part = unoptimized_ptx();
+  const DebugInfo info(part + part, "t.ptx");
+  const std::uint32_t line = line_of_mark(part, "inlined");
+  const auto lines = static_cast<std::uint32_t>(std::ranges::count(part, '\n'));
+  for (const std::uint32_t before : {0u, lines}) {
+    const std::vector<Scope> scopes = info.scopes_at(line + before);
+    ASSERT_EQ(scopes.size(), 4u) << before;
+    EXPECT_EQ(scopes.back().function, "kernel");
+    EXPECT_EQ(text_of(find(scopes, "base").location),
+              text_of(find(DebugInfo(part, "t.ptx").scopes_at(line), "base").location));
+  }
+  EXPECT_EQ(info.inlined_code().size(), 2 * DebugInfo(part, "t.ptx").inlined_code().size());
+  EXPECT_EQ(info.inlined_code().back().end_line,
+            DebugInfo(part, "t.ptx").inlined_code().back().end_line + lines);
+}
+
 TEST(DebugInfo, ScopesOfALoop) {
   const DebugInfo info(unoptimized_ptx(), "t.ptx");
   ASSERT_TRUE(info.has_variables());

@@ -9,6 +9,7 @@
 #include "cli/debug/variables/expression.hpp"
 #include "cli/debug/variables/written_registers.hpp"
 #include "vgpu/ptx/demangle.hpp"
+#include "vgpu/ptx/text_parts.hpp"
 
 namespace warpcheck::debug {
 namespace {
@@ -67,8 +68,8 @@ ModuleDescription::ModuleDescription(std::string_view text, std::string_view nam
     problem_ = error.what();
   }
   try {
-    module_ = ptx::parse(text, name);
-  } catch (const ptx::ParseError& error) {
+    module_ = ptx::parse_parts(ptx::parts_of(text), name);
+  } catch (const std::runtime_error& error) {
     problem_ = error.what();
   }
 }

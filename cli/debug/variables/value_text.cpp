@@ -26,6 +26,7 @@ class ValueText {
   std::string scalar(const Value& value);
   std::string natural(const Type& type, const Scalar& scalar) const;
   std::string pointer(const Type& type, std::uint64_t bits) const;
+  std::string text_at(Address address) const;
   std::string array(const Value& value, std::size_t depth);
   std::string members(const Value& value, std::size_t depth);
   Value loaded(const Value& value) const;
@@ -66,6 +67,37 @@ std::string enumerator_text(const Type& type, std::uint64_t bits) {
   return fmt::format("({}){}", type.name, static_cast<std::int64_t>(bits));
 }
 
+// The text that a pointer to char points at, behind a space; empty: none is there.
+std::string ValueText::text_at(Address address) const {
+  constexpr std::size_t kTextMax = 200, kPart = 16;
+  std::string text;
+  std::size_t part = kPart;
+  while (text.size() < kTextMax) {
+    try {
+      const MemoryBytes read = thread_.memory(address, part);
+      for (std::size_t i = 0; i < read.bytes.size(); ++i) {
+        const auto c = std::to_integer<unsigned char>(read.bytes[i]);
+        if (read.unwritten[i]) return {};
+        if (c == 0) return fmt::format(" \"{}\"", text);
+        if (c == '\n') {
+          text += "\\n";
+        } else if (c == '\t') {
+          text += "\\t";
+        } else if (c < 0x20 || c == 0x7f) {
+          return {};
+        } else {
+          text += static_cast<char>(c);
+        }
+      }
+      address.offset += part;
+    } catch (const Unreadable&) {
+      if (part == 1) return {};
+      part = 1;
+    }
+  }
+  return fmt::format(" \"{}...\"", text);
+}
+
 std::string ValueText::pointer(const Type& type, std::uint64_t bits) const {
   if (type.space != ptx::Space::generic) {
     return fmt::format("{} 0x{:x}", name_of(type.space), bits);
@@ -85,7 +117,11 @@ std::string ValueText::natural(const Type& type, const Scalar& scalar) const {
     case Kind::enumeration: return enumerator_text(type, scalar.bits);
     case Kind::floating:
     case Kind::brain: return floating_text(scalar.number, type.bytes);
-    case Kind::pointer: return pointer(type, scalar.bits);
+    case Kind::pointer: {
+      const bool is_text = type.target != nullptr && stripped(type.target).name == "char";
+      return pointer(type, scalar.bits) +
+             (is_text ? text_at({type.space, scalar.bits}) : std::string());
+    }
     case Kind::integer:
       return type.is_signed ? fmt::format("{}", static_cast<std::int64_t>(scalar.bits))
                             : fmt::format("{}", scalar.bits);

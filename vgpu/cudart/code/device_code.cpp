@@ -13,6 +13,7 @@
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/program/layout.hpp"
+#include "vgpu/ptx/text_parts.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -66,15 +67,16 @@ DeviceCode& DeviceCode::edited(const std::shared_ptr<const ptx::Edits>& edits) {
 }
 
 ptx::Module DeviceCode::linked() const {
-  std::vector<ptx::Module> parts;
+  std::vector<ptx::TextPart> parts;
   std::size_t begin = 0;
+  std::uint32_t lines = 0;
   for (const std::size_t end : part_ends_) {
-    parts.push_back(ptx::parse(text_.substr(begin, end - begin),
-                               fmt::format("{}, part {}", name_, parts.size() + 1)));
+    parts.push_back({text_.substr(begin, end - begin), lines});
+    lines += static_cast<std::uint32_t>(std::ranges::count(parts.back().text, '\n'));
     begin = end;
   }
   try {
-    return ptx::link_modules(std::move(parts), name_);
+    return ptx::parse_parts(parts, name_);
   } catch (const ptx::LinkError& error) {
     throw vgpu::Refusal(error.what());
   }

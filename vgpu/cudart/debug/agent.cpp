@@ -103,7 +103,8 @@ void DebugAgent::on_step(const vgpu::InstrStep& step) {
   step_ = step;
   if (step.program != program_) {
     program_ = step.program;
-    number_of(*program_);
+    if (!rules_.knows(*program_)) learn(*program_);
+    if (is_off_) return;
     rules_.enter(*program_);
   }
   if (position_ >= look_at_) look();
@@ -113,6 +114,16 @@ void DebugAgent::on_step(const vgpu::InstrStep& step) {
   }
   if (rules_.has_marks(step.pc) || follow_) consider(step);
   while (until_ == position_) stop(stop_for("position"));
+}
+
+// The debugger reads the debug information, and says which calls are inlined.
+void DebugAgent::learn(const vgpu::Program& program) {
+  const std::uint32_t number = number_of(program);
+  if (program.ptx.find(".debug_info") == std::string_view::npos) {
+    return rules_.set_inlined(program, {});
+  }
+  send({{"event", "debug_info"}, {"program", number}});
+  serve();
 }
 
 // Called now and then.
@@ -180,6 +191,14 @@ void DebugAgent::serve() {
     const std::string what = question.at("do");
     if (what == "run") return begin_run(question);
     if (what == "pause") continue;
+    if (what == "learn") {
+      std::vector<InlinedCall> calls;
+      for (const json& call : question.at("inlined")) {
+        calls.push_back({call.at("first_line"), call.at("end_line"), call.at("function"),
+                         call.at("file"), call.at("line")});
+      }
+      return rules_.set_inlined(program_of(question.at("program")), calls);
+    }
     if (what == "free") {
       is_off_ = true;
       link_.close();
@@ -196,10 +215,12 @@ void DebugAgent::serve() {
 json DebugAgent::answer_to(const json& question) {
   const std::string what = question.at("do");
   if (what == "program") {
-    for (const auto& [program, number] : numbers_) {
-      if (number == question.at("number")) return describe_program(*program);
-    }
-    throw NotThere("no such kernel has run");
+    const vgpu::Program& program = program_of(question.at("number"));
+    return describe_program(program, rules_.lines_of(program));
+  }
+  if (what == "text") {
+    const vgpu::Program& program = program_of(question.at("number"));
+    return {{"name", program.kernel}, {"ptx", program.ptx}};
   }
   if (what == "lines") {
     rules_.set(question.at("rules"));
@@ -210,6 +231,13 @@ json DebugAgent::answer_to(const json& question) {
   return answer(question, ThreadStates(step_));
 }
 
+const vgpu::Program& DebugAgent::program_of(const json& number) const {
+  for (const auto& [program, its_number] : numbers_) {
+    if (its_number == number) return *program;
+  }
+  throw NotThere("no such kernel has run");
+}
+
 json DebugAgent::key_of(const json& question) {
   const FragmentPlace place =
       ThreadStates(step_).fragment_of({question.at("block"), question.at("thread")});
@@ -217,7 +245,8 @@ json DebugAgent::key_of(const json& question) {
   return {{"program", number_of(*step_.program)},
           {"depth", key.depth},
           {"file", key.file},
-          {"line", key.line}};
+          {"line", key.line},
+          {"is_in_library", key.is_in_library}};
 }
 
 void DebugAgent::begin_run(const json& request) {
@@ -238,6 +267,7 @@ void DebugAgent::begin_run(const json& request) {
     follow.from.depth = wanted.at("depth");
     follow.from.file = wanted.at("file");
     follow.from.line = wanted.at("line");
+    follow.from.is_in_library = wanted.at("is_in_library");
     follow_ = follow;
   }
   if (request.contains("side")) {

@@ -63,6 +63,9 @@ class DebugAgent final : public vgpu::Observer {
                                        std::uint32_t accessing) const;
   void look_for_side(const vgpu::Access& access);
   void leave_child();
+  // A program is about to run for the first time.
+  void learn(const vgpu::Program& program);
+  [[nodiscard]] const vgpu::Program& program_of(const nlohmann::json& number) const;
   void look();
   void consider(const vgpu::InstrStep& step);
   void make_checkpoint();

@@ -292,8 +292,12 @@ json blocks(const ThreadStates& states) {
   return answer;
 }
 
+// [file, line, column, inlined function]; -1: none
 json place(const ptx::SourceLocation& at) {
-  return json::array({at.file == ptx::kNone ? -1 : static_cast<int>(at.file), at.line, at.column});
+  const auto number = [](std::uint32_t index) {
+    return index == ptx::kNone ? -1 : static_cast<int>(index);
+  };
+  return json::array({number(at.file), at.line, at.column, number(at.function)});
 }
 
 }  // namespace
@@ -318,7 +322,7 @@ json answer(const json& question, const ThreadStates& states) {
   throw NotThere(fmt::format("unknown question '{}'", what));
 }
 
-json describe_program(const vgpu::Program& program) {
+json describe_program(const vgpu::Program& program, const ProgramLines& lines) {
   vgpu::InstrText text(program);
   json functions = json::array(), code = json::array();
   for (const vgpu::FunctionCode& function : program.functions) {
@@ -326,17 +330,15 @@ json describe_program(const vgpu::Program& program) {
   }
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     json chain = json::array();
-    for (const ptx::SourceLocation& at : chain_of(program, pc)) chain.push_back(place(at));
+    for (const ptx::SourceLocation& at : lines.chain_of(pc)) chain.push_back(place(at));
     code.push_back({{"ptx_line", program.source_of(pc).ptx_line},
                     {"text", text.of(pc)},
                     {"chain", std::move(chain)},
-                    {"user", place(program.user_location(pc))}});
+                    {"user", place(lines.user_place_of(pc))}});
   }
-  return {{"name", program.kernel},
-          {"files", program.files},
-          {"functions", functions},
-          {"code", std::move(code)},
-          {"ptx", program.ptx}};
+  return {{"name", program.kernel},  {"files", program.files},
+          {"functions", functions},  {"inlined_functions", lines.inlined_functions()},
+          {"code", std::move(code)}, {"ptx", program.ptx}};
 }
 
 }  // namespace warpcheck::cudart

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "vgpu/cudart/debug/program_lines.hpp"
 #include "vgpu/cudart/debug/thread_state.hpp"
 
 namespace warpcheck::cudart {
@@ -21,7 +22,7 @@ namespace warpcheck::cudart {
 nlohmann::json answer(const nlohmann::json& question, const ThreadStates& states);
 
 // All of a program that does not change: its instructions with their source lines.
-nlohmann::json describe_program(const vgpu::Program& program);
+nlohmann::json describe_program(const vgpu::Program& program, const ProgramLines& lines);
 
 std::string hex_of(const std::byte* bytes, std::size_t count);
 

@@ -2,28 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "vgpu/check/finding.hpp"
-#include "vgpu/program/library_headers.hpp"
-#include "vgpu/text/template_arguments.hpp"
-
 namespace warpcheck::cudart {
 namespace {
-
-bool is_path_end(std::string_view path, std::string_view end) {
-  if (!path.ends_with(end)) return false;
-  return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
-}
-
-// Returns whether a name is the other one, or the other one behind a scope.
-bool is_last_part(std::string_view name, std::string_view part) {
-  if (!name.ends_with(part)) return false;
-  name.remove_suffix(part.size());
-  return name.empty() || name.ends_with("::");
-}
 
 ptx::Space space_of(const std::string& name) {
   if (name == "shared") return ptx::Space::shared;
@@ -32,119 +15,12 @@ ptx::Space space_of(const std::string& name) {
 
 }  // namespace
 
-ProgramLines::ProgramLines(const vgpu::Program& program) : program_(program) {
-  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
-    chains_.push_back(chain_of(program, pc));
-  }
-  for (const std::string& file : program.files) {
-    is_users_.push_back(!vgpu::is_library_header(file));
-  }
-}
-
-StepKey ProgramLines::key_of(const vgpu::Fragment& fragment, std::uint32_t pc) const {
-  const ptx::SourceLocation& at = program_.user_location(pc);
-  StepKey key{&program_, 0, at.file, at.line};
-  const auto add = [&](const std::vector<ptx::SourceLocation>& chain, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t file = chain[i].file;
-      if (file >= is_users_.size() || is_users_[file]) ++key.depth;
-    }
-  };
-  const std::vector<ptx::SourceLocation>* outer = nullptr;
-  const auto own = [&](const std::vector<ptx::SourceLocation>& chain) {
-    return outer == nullptr ? chain.size() : chain.size() - common_end(chain, *outer);
-  };
-  for (const vgpu::Return& back : fragment.callers) {
-    const std::vector<ptx::SourceLocation>& chain = chains_[back.pc - 1];
-    add(chain, own(chain));
-    outer = &chain;
-  }
-  add(chains_[pc], own(chains_[pc]));
-  return key;
-}
-
-bool ProgramLines::has(std::uint32_t pc, const std::vector<bool>& files, std::uint32_t line) const {
-  return std::ranges::any_of(chains_[pc], [&](const ptx::SourceLocation& at) {
-    return at.line == line && at.file < files.size() && files[at.file];
-  });
-}
-
-// The next line with code, of a function that has code before and after it.
-std::uint32_t ProgramLines::next_line(const std::vector<bool>& files, std::uint32_t line) const {
-  std::uint32_t next = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t first = next, after = next;
-  for (std::uint32_t pc = 0, function = 0; pc < chains_.size(); ++pc) {
-    if (const std::uint32_t number = program_.function_of(pc); number != function) {
-      function = number;
-      first = after = std::numeric_limits<std::uint32_t>::max();
-    }
-    for (const ptx::SourceLocation& at : chains_[pc]) {
-      if (at.file >= files.size() || !files[at.file] || at.line == 0) continue;
-      first = std::min(first, at.line);
-      if (at.line > line) after = std::min(after, at.line);
-    }
-    if (first < line) next = std::min(next, after);
-  }
-  return next == std::numeric_limits<std::uint32_t>::max() ? 0 : next;
-}
-
-ProgramLines::Starts ProgramLines::starts_of(const std::string& file, std::uint32_t line) const {
-  std::vector<bool> files;
-  for (const std::string& known : program_.files) {
-    files.push_back(is_path_end(known, file) || is_path_end(file, known));
-  }
-  Starts starts;
-  if (std::ranges::find(files, true) == files.end()) return starts;
-  const auto collect = [&] {
-    for (std::uint32_t pc = 0; pc < chains_.size(); ++pc) {
-      if (!has(pc, files, line)) continue;
-      const bool continues = pc != 0 && has(pc - 1, files, line) &&
-                             program_.function_of(pc) == program_.function_of(pc - 1);
-      if (!continues) starts.pcs.push_back(pc);
-    }
-  };
-  collect();
-  if (starts.pcs.empty()) {
-    line = next_line(files, line);
-    if (line != 0) collect();
-  }
-  starts.line = starts.pcs.empty() ? 0 : line;
-  return starts;
-}
-
-// The first line behind the prologue, which stores the parameters: the code of another line.
-std::uint32_t ProgramLines::body_of(std::uint32_t function) const {
-  const std::uint32_t entry = program_.functions[function].entry;
-  const ptx::SourceLocation& first = chains_[entry].front();
-  for (std::uint32_t pc = entry; pc < chains_.size() && program_.function_of(pc) == function;
-       ++pc) {
-    const ptx::SourceLocation& at = chains_[pc].front();
-    if (at.line != 0 && at.file == first.file && at.line != first.line) return pc;
-  }
-  return entry;
-}
-
-std::vector<std::uint32_t> ProgramLines::starts_of_function(const std::string& name) const {
-  const std::string kernel = vgpu::kernel_name(program_.kernel);
-  std::vector<std::uint32_t> pcs;
-  if (kernel.find(name) != std::string::npos || program_.kernel.find(name) != std::string::npos) {
-    pcs.push_back(0);
-  }
-  for (std::uint32_t function = 1; function < program_.functions.size(); ++function) {
-    const std::string& mangled = program_.functions[function].name;
-    const std::string readable = vgpu::kernel_name(mangled);
-    const bool is_meant = mangled == name || is_last_part(readable, name) ||
-                          is_last_part(without_template_arguments(readable), name);
-    if (is_meant) pcs.push_back(body_of(function));
-  }
-  return pcs;
-}
-
 bool Follow::ends_at(const StepKey& key) const {
   switch (kind) {
     case Kind::instruction: return true;
-    case Kind::line_into: return !key.is_line_of(from);
-    case Kind::line_over: return key.depth <= from.depth && !key.is_line_of(from);
+    case Kind::line_into: return key.may_end(from) && !key.is_line_of(from);
+    case Kind::line_over:
+      return key.may_end(from) && key.depth <= from.depth && !key.is_line_of(from);
     case Kind::out: return key.depth < from.depth;
   }
   return true;
@@ -155,10 +31,11 @@ void Follow::pass(const StepKey& key, std::uint64_t position) {
   switch (kind) {
     case Kind::instruction: break;
     case Kind::line_into:
+      if (!key.may_end(from)) return;
       if (before && key.is_line_of(*before)) return;
       break;
     case Kind::line_over:
-      if (key.depth > from.depth) return;
+      if (!key.may_end(from) || key.depth > from.depth) return;
       if (before && key.is_line_of(*before)) return;
       break;
     case Kind::out:

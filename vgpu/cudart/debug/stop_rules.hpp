@@ -10,6 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "vgpu/cudart/debug/program_lines.hpp"
 #include "vgpu/cudart/debug/thread_state.hpp"
 #include "vgpu/machine/access.hpp"
 
@@ -31,44 +32,6 @@ struct StopRule {
   std::uint64_t offset = 0;
   std::uint32_t bytes = 0;
   bool reads = false, writes = true;
-};
-
-// What a step of one thread is compared with.
-struct StepKey {
-  const vgpu::Program* program = nullptr;
-  std::uint32_t depth = 0;  // user functions around it, called or inlined
-  std::uint32_t file = ptx::kNone, line = 0;
-  [[nodiscard]] bool is_line_of(const StepKey& other) const {
-    return program == other.program && file == other.file && line == other.line;
-  }
-};
-
-// The lines of a program, which are asked for at each step of a thread.
-class ProgramLines {
- public:
-  explicit ProgramLines(const vgpu::Program& program);
-  [[nodiscard]] StepKey key_of(const vgpu::Fragment& fragment, std::uint32_t pc) const;
-  // Returns the pcs at which a run of code of the line begins, also of code that is inlined there;
-  // and the line, which is the next one with code in the function if it has none itself.
-  //   file: a path that a recorded path is, or ends with after a "/", or the other way round
-  struct Starts {
-    std::vector<std::uint32_t> pcs;
-    std::uint32_t line = 0;  // 0: the program has no code there
-  };
-  [[nodiscard]] Starts starts_of(const std::string& file, std::uint32_t line) const;
-  // Returns where the kernel begins if its name contains the text; and the bodies of called
-  // functions of that name, which may lack scopes before it and template arguments.
-  [[nodiscard]] std::vector<std::uint32_t> starts_of_function(const std::string& name) const;
-
- private:
-  [[nodiscard]] std::uint32_t body_of(std::uint32_t function) const;
-  [[nodiscard]] bool has(std::uint32_t pc, const std::vector<bool>& files,
-                         std::uint32_t line) const;
-  [[nodiscard]] std::uint32_t next_line(const std::vector<bool>& files, std::uint32_t line) const;
-
-  const vgpu::Program& program_;
-  std::vector<std::vector<ptx::SourceLocation>> chains_;  // by pc
-  std::vector<bool> is_users_;                            // by file
 };
 
 // A step of one thread, followed while the program runs.
@@ -117,6 +80,13 @@ class StopRules {
   // The lines with code that the line rules have in the programs so far: {number: line}.
   [[nodiscard]] const std::map<int, std::uint32_t>& lines() const { return lines_; }
   const ProgramLines& lines_of(const vgpu::Program& program);
+  // Returns whether lines_of() knows what is inlined in the program, or nobody has said.
+  [[nodiscard]] bool knows(const vgpu::Program& program) const {
+    return programs_.contains(&program);
+  }
+  void set_inlined(const vgpu::Program& program, const std::vector<InlinedCall>& calls) {
+    programs_[&program] = std::make_unique<ProgramLines>(program, calls);
+  }
 
  private:
   std::vector<StopRule> rules_;

@@ -6,15 +6,6 @@
 #include <bit>
 
 namespace warpcheck::cudart {
-std::size_t common_end(const std::vector<ptx::SourceLocation>& inner,
-                       const std::vector<ptx::SourceLocation>& outer) {
-  if (inner.size() <= outer.size()) return 0;
-  const bool is_end = std::equal(outer.rbegin(), outer.rend(), inner.rbegin(),
-                                 [](const ptx::SourceLocation& a, const ptx::SourceLocation& b) {
-                                   return a.file == b.file && a.line == b.line;
-                                 });
-  return is_end ? outer.size() : 0;
-}
 
 const vgpu::Slot& ThreadStates::slot_of(std::uint32_t block) const {
   const vgpu::RunningLaunch& launch = *step_.launch;
@@ -70,15 +61,6 @@ std::vector<ThreadFrame> ThreadStates::stack_of(const FragmentPlace& place) cons
     state.function = back.function;
     state.pc = back.pc - 1;
   }
-}
-
-std::vector<ptx::SourceLocation> chain_of(const vgpu::Program& program, std::uint32_t pc) {
-  constexpr std::size_t kChainMax = 64;
-  std::vector<ptx::SourceLocation> chain{program.source_of(pc).location};
-  while (chain.back().inlined_at < program.locations.size() && chain.size() < kChainMax) {
-    chain.push_back(program.locations[chain.back().inlined_at]);
-  }
-  return chain;
 }
 
 }  // namespace warpcheck::cudart

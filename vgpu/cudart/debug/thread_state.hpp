@@ -67,13 +67,4 @@ class ThreadStates {
   const vgpu::InstrStep& step_;
 };
 
-// The source locations of an instruction, the innermost one first, and where it was inlined; also
-// the calls that lead to its function, as far as they are the same for all callers.
-std::vector<ptx::SourceLocation> chain_of(const vgpu::Program& program, std::uint32_t pc);
-
-// Returns how many locations two chains have in common at their ends, if the first one is that of a
-// function that is called from the second one.
-std::size_t common_end(const std::vector<ptx::SourceLocation>& inner,
-                       const std::vector<ptx::SourceLocation>& outer);
-
 }  // namespace warpcheck::cudart

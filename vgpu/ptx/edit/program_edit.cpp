@@ -82,7 +82,7 @@ Function parse_statements_of(Module& module, const Function& function, const Pro
   Function parsed = function;
   parsed.body.clear();
   const std::string text = "{ " + edit.text + " }";
-  Context context{Lexer(text, "edit"), module, Budget{kRegistersMax, 0}, {}, {}, {}};
+  Context context{Lexer(text, "edit"), module, Budget{kRegistersMax, 0}, {}, {}, {}, {}};
   for (std::uint32_t at = 0; at < module.functions.size(); ++at) {
     context.symbols.declare(module.functions[at].name, {Symbol::Kind::function, {}, at});
   }

@@ -9,6 +9,7 @@
 #include "vgpu/ptx/library_files.hpp"
 #include "vgpu/ptx/mnemonic.hpp"
 #include "vgpu/ptx/module.hpp"
+#include "vgpu/ptx/parse/function_names.hpp"
 #include "vgpu/ptx/parse/lexer.hpp"
 #include "vgpu/ptx/parse/symbols.hpp"
 
@@ -34,6 +35,7 @@ struct Context {
   Budget budget;
   SymbolTable symbols;
   std::unordered_map<std::string_view, Mnemonic> mnemonics;  // each is decoded once
+  FunctionNames function_names;
   FunctionsOfFiles functions_of_files;
   std::vector<BodyText>* later = nullptr;  // not null: bodies are put there, and not parsed
 };

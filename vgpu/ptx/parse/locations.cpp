@@ -27,44 +27,44 @@ LocationReader::Place LocationReader::read_place() {
 SourceLocation LocationReader::read() {
   Lexer& lexer = context_.lexer;
   const Place place = read_place();
-  SourceLocation out{std::get<0>(place), std::get<1>(place), std::get<2>(place), kNone};
+  SourceLocation out{std::get<0>(place), std::get<1>(place), std::get<2>(place), kNone, kNone};
   while (lexer.accept(',')) {
     const std::string_view word = lexer.expect_identifier("'function_name' or 'inlined_at'");
     if (word == "function_name") {
       const std::string_view label = lexer.expect_identifier("a label");
-      if (lexer.accept('+')) {
-        read_number(lexer, "a number");
-      } else {
-        context_.functions_of_files.add_label(out.file, label);
-      }
+      const std::uint32_t offset = lexer.accept('+') ? read_number(lexer, "a number") : 0;
+      out.function = context_.function_names.index_of(label, offset);
+      if (offset == 0) context_.functions_of_files.add_label(out.file, label);
     } else if (word == "inlined_at") {
       const Place call = read_place();
       const auto [file, line, column] = call;
-      out.inlined_at = intern({file, line, column, chain_of(call)});
+      const Caller caller = chain_of(call);
+      out.inlined_at = intern({file, line, column, caller.inlined_at, caller.function});
     } else {
       lexer.fail("expected 'function_name' or 'inlined_at'");
     }
   }
-  std::vector<std::uint32_t>& chains = chains_[place];
-  std::erase(chains, out.inlined_at);
-  chains.push_back(out.inlined_at);
+  std::vector<Caller>& chains = chains_[place];
+  const Caller caller{out.inlined_at, out.function};
+  std::erase(chains, caller);
+  chains.push_back(caller);
   callers_ = with_callers(out);
   return out;
 }
 
-std::uint32_t LocationReader::chain_of(const Place& place) const {
+LocationReader::Caller LocationReader::chain_of(const Place& place) const {
   const auto chains = chains_.find(place);
-  if (chains == chains_.end()) return kNone;
+  if (chains == chains_.end()) return {};
   const auto calls_previous = [&](std::uint32_t location) {
     return std::find(callers_.begin(), callers_.end(), location) != callers_.end();
   };
-  std::uint32_t best = chains->second.back();
+  Caller best = chains->second.back();
   std::size_t best_shared = 0;
   for (auto chain = chains->second.rbegin(); chain != chains->second.rend(); ++chain) {
-    std::uint32_t at = *chain;
+    std::uint32_t at = chain->inlined_at;
     while (at != kNone && !calls_previous(at)) at = context_.module.locations[at].inlined_at;
     std::size_t shared = 0;
-    const bool whole = at == *chain;
+    const bool whole = at == chain->inlined_at;
     for (; at != kNone; at = context_.module.locations[at].inlined_at) ++shared;
     if (shared > best_shared) best = *chain, best_shared = shared;
     if (whole) break;
@@ -75,7 +75,7 @@ std::uint32_t LocationReader::chain_of(const Place& place) const {
 std::vector<std::uint32_t> LocationReader::with_callers(const SourceLocation& location) const {
   std::vector<std::uint32_t> out;
   const Place place{location.file, location.line, location.column};
-  const auto self = interned_.find({place, location.inlined_at});
+  const auto self = interned_.find({place, {location.inlined_at, location.function}});
   if (self != interned_.end()) out.push_back(self->second);
   for (std::uint32_t at = location.inlined_at; at != kNone;
        at = context_.module.locations[at].inlined_at) {
@@ -87,8 +87,8 @@ std::vector<std::uint32_t> LocationReader::with_callers(const SourceLocation& lo
 std::uint32_t LocationReader::intern(const SourceLocation& location) {
   const Place place{location.file, location.line, location.column};
   std::vector<SourceLocation>& all = context_.module.locations;
-  const auto [at, is_new] =
-      interned_.try_emplace({place, location.inlined_at}, static_cast<std::uint32_t>(all.size()));
+  const auto [at, is_new] = interned_.try_emplace({place, {location.inlined_at, location.function}},
+                                                  static_cast<std::uint32_t>(all.size()));
   if (is_new) all.push_back(location);
   return at->second;
 }

@@ -26,20 +26,25 @@ class LocationReader {
 
  private:
   using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+  // What a directive says of a place beside its numbers: SourceLocation.
+  struct Caller {
+    std::uint32_t inlined_at = kNone, function = kNone;
+    friend auto operator<=>(const Caller&, const Caller&) = default;
+  };
   Place read_place();
   std::uint32_t intern(const SourceLocation& location);
 
   // Returns the chain of callers of a call.  A function that is inlined several times has one call
   // with several chains, and nvcc does not repeat a chain that it has stated before.  The chain is
   // the one that shares most callers with the previous directive; among several, the latest.
-  std::uint32_t chain_of(const Place& place) const;
+  Caller chain_of(const Place& place) const;
   std::vector<std::uint32_t> with_callers(const SourceLocation& location) const;
 
   Context& context_;
-  std::map<Place, std::vector<std::uint32_t>> chains_;  // by place, the latest last
+  std::map<Place, std::vector<Caller>> chains_;  // by place, the latest last
   std::vector<std::uint32_t>
       callers_;  // of what the last directive said, and that itself if it calls
-  std::map<std::pair<Place, std::uint32_t>, std::uint32_t> interned_;
+  std::map<std::pair<Place, Caller>, std::uint32_t> interned_;
 };
 
 // Notes which files the .loc directives of a body name, as parsing it does.
