@@ -52,6 +52,7 @@ std::unique_ptr<Checker> make_numerics_checker(Reporter& reporter) {
 void NumericsChecker::reset(WarpModel /*model*/) {
   origins_.reset();
   memory_.reset();
+  shared_.clear();
   plans_.clear();
   warps_.clear();
   launches_ = 0;
@@ -63,7 +64,10 @@ void NumericsChecker::reset(WarpModel /*model*/) {
 }
 
 void NumericsChecker::on_sync(const Sync& sync) {
+  if (sync.kind == Sync::Kind::kernel_end)
+    shared_.keep([&](const Allocation& allocation) { return memory_.has(allocation); });
   if (sync.kind == Sync::Kind::kernel_start) {
+    forget_written_by_host();
     origins_.begin_launch(launches_++);
     planned_ = nullptr;
     const auto known = plans_.find(sync.program);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
+#include "vgpu/check/host_shared_memory.hpp"
 #include "vgpu/check/numerics/origins.hpp"
 #include "vgpu/check/numerics/tags.hpp"
 #include "vgpu/check/numerics/value_plan.hpp"
@@ -42,7 +43,10 @@ class NumericsChecker final : public Checker {
   void on_host_access(const HostAccess& access) override;
   void on_operand(const OperandAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override { memory_.copy(copy); }
-  void on_allocate(const Allocation& allocation) override { memory_.clear(allocation); }
+  void on_allocate(const Allocation& allocation) override {
+    memory_.clear(allocation);
+    shared_.allocated(allocation);
+  }
   void on_free(const Allocation& allocation) override;
   void on_trial_end(std::span<const Allocation* const> left) override;
 
@@ -110,10 +114,13 @@ class NumericsChecker final : public Checker {
                            unsigned lane, std::uint32_t offset);
   void report_seen(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,
                    std::string_view by);
+  void report_shared(const Allocation& allocation);
+  void forget_written_by_host();
   [[nodiscard]] Finding finding_of(const ValueOrigin& origin) const;
 
   ValueOrigins origins_;
   TaggedMemory memory_;
+  HostSharedMemory shared_;
   struct Planned {
     std::string kernel;  // another program may have the address of one that was unloaded
     std::vector<ValuePlan> plans;

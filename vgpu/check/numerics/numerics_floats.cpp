@@ -83,6 +83,7 @@ Tag NumericsChecker::tag_of_result(const InstrStep& step, const ValuePlan& plan,
       if (source.row == nullptr || !makes_part(plan, i, part)) continue;
       const std::uint32_t source_part = parts_of(plan.source) == 2 ? part : 0;
       const double value = float_at(plan.source, source.row, lane, source_part);
+      if (plan.adds_infinity && source.ref.bank == Bank::constant) continue;
       operands.push_back(value);
       if (std::isfinite(value)) continue;
       if (source.tags != nullptr && source.tags->of(lane) != 0) return source.tags->of(lane);
@@ -93,6 +94,9 @@ Tag NumericsChecker::tag_of_result(const InstrStep& step, const ValuePlan& plan,
     const bool is_made = !has_special || (is_nan && !has_nan);
     if (!is_made || !plan.makes_tags) continue;
     const auto describe = [&] {
+      if (plan.adds_infinity) {
+        return fmt::format("exp({}) does not fit in f64", text_of_float(plan.source, operands[0]));
+      }
       const std::string operation = text_of_operation(instr, plan.source, operands);
       return is_nan ? operation : text_of_infinity(instr, plan.result, operation);
     };

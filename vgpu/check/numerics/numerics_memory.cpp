@@ -194,7 +194,11 @@ void NumericsChecker::compare_float_bits(const InstrStep& step, unsigned lane) {
   const FloatBits left(updated_->allocation->data + updated_->offset[lane]);
   const FloatBits operand(saved_[0].row.data() + lane * 4);
   const Ref& old = instr[AtomicOperand::old];
-  const bool is_max = instr.modifiers.atom_op == ptx::AtomOp::max;
+  const bool is_unsigned = !ptx::is_signed(instr.modifiers.type);
+  // The least of the bits of negative floats, as unsigned integers, is the greatest float: that is
+  // the other half of a maximum by atomicMax() of the positive ones.
+  const bool is_other_half = is_unsigned && plan_->has_other_half && std::signbit(operand.value);
+  const bool is_max = (instr.modifiers.atom_op == ptx::AtomOp::max) != is_other_half;
   const bool is_lost = std::isnan(operand.value)
                            ? left.bits != operand.bits
                            : (is_max ? left.value < operand.value : left.value > operand.value);
@@ -267,7 +271,21 @@ void NumericsChecker::on_operand(const OperandAccess& access) {
   report_seen(*access.allocation, access.offset, access.bytes, access.operand->function);
 }
 
+void NumericsChecker::forget_written_by_host() {
+  shared_.for_each_changed([&](const Allocation& allocation, std::uint32_t at, std::uint32_t size) {
+    memory_.set(allocation, at, size, 0);
+  });
+}
+
+void NumericsChecker::report_shared(const Allocation& allocation) {
+  if (shared_.has(allocation) && memory_.has(allocation))
+    report_seen(allocation, 0, allocation.limit(), "the host, which shares the memory,");
+}
+
 void NumericsChecker::on_free(const Allocation& allocation) {
+  forget_written_by_host();
+  allocation.for_each_part([&](const Allocation& part) { report_shared(part); });
+  shared_.freed(allocation);
   if (!memory_.has(allocation)) return;
   memory_.for_each(allocation, 0, allocation.limit(),
                    [&](Tag tag, std::uint32_t) { origins_.leave(tag); });
@@ -275,6 +293,8 @@ void NumericsChecker::on_free(const Allocation& allocation) {
 }
 
 void NumericsChecker::on_trial_end(std::span<const Allocation* const> /*left*/) {
+  forget_written_by_host();
+  shared_.for_each([&](const Allocation& allocation) { report_shared(allocation); });
   memory_.for_each([&](Tag tag) { origins_.leave(tag); });
   for (const ValueOrigin& origin : origins_.all()) {
     if (origin.is_seen || !origin.is_left) continue;

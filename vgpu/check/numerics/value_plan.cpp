@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -168,7 +169,8 @@ class IndexSlice {
     }
   }
 
-  // Returns whether an instruction mixes bits, and computes no index: a product with, or a sum of,
+  // Returns whether an instruction mixes bits, and computes no index: it changes those of a float,
+  // as conversions to bf16 and functions of the toolkit do; a product with, or a sum of,
   // an odd constant of 2^16 or more is that of a hash or of a random number, and a shift by 21 or
   // more makes the exponent of a float.
   bool mixes(std::uint32_t pc) {
@@ -178,6 +180,7 @@ class IndexSlice {
       return constant_of(pc, instr[ComputeOperand::b]) >= kShiftMin;
     }
     for (const ComputeOperand operand : {ComputeOperand::a, ComputeOperand::b, ComputeOperand::c}) {
+      if (holds_float_bits(pc, instr[operand])) return true;
       const std::uint32_t constant = constant_of(pc, instr[operand]);
       const std::uint32_t magnitude = constant >> 31 != 0 ? 0 - constant : constant;
       if (constant % 2 == 1 && magnitude >= kConstantMin) return true;
@@ -196,8 +199,51 @@ class IndexSlice {
       if (rule == ValueRule::moves && instr.opcode == Opcode::mov_) {
         return holds_float(maker, instr[ComputeOperand::a], depth + 1);
       }
-      return plans_[maker].result == FloatFormat::f32 && rule != ValueRule::rounds_to_integer;
+      return float_format_of(instr.modifiers.type) == FloatFormat::f32 &&
+             rule != ValueRule::rounds_to_integer;
     });
+  }
+
+  // Returns whether all that makes the row computes floats, or moves or masks their bits.
+  bool holds_float_bits(std::uint32_t pc, const Ref& ref, int depth = 0) {
+    constexpr int kDepthMax = 6;
+    const auto makers = makers_.find(row_of(pc, ref));
+    if (makers == makers_.end() || depth == kDepthMax) return false;
+    return std::ranges::all_of(makers->second, [&](std::uint32_t maker) {
+      const Instr& instr = program_.code[maker];
+      switch (instr.opcode) {
+        case Opcode::and_:
+        case Opcode::or_:
+        case Opcode::xor_:
+        case Opcode::shr_: return holds_float_bits(maker, instr[ComputeOperand::a], depth + 1);
+        case Opcode::mov_:
+          return float_format_of(instr.modifiers.type) != FloatFormat::none ||
+                 holds_float_bits(maker, instr[ComputeOperand::a], depth + 1);
+        default:
+          return float_format_of(instr.modifiers.type) != FloatFormat::none &&
+                 plans_[maker].rule != ValueRule::rounds_to_integer;
+      }
+    });
+  }
+
+  // Returns whether all operands are literals: the program means what they make (0.0f / 0.0f).
+  bool has_literals_only(std::uint32_t pc) {
+    const Instr& instr = program_.code[pc];
+    bool is_any = false;
+    for (const ComputeOperand operand : {ComputeOperand::a, ComputeOperand::b, ComputeOperand::c}) {
+      const Ref& ref = instr[operand];
+      if (ref.bank == Bank::none) continue;
+      if (!is_literal(pc, ref)) return false;
+      is_any = true;
+    }
+    return is_any;
+  }
+  bool is_literal(std::uint32_t pc, const Ref& ref) {
+    if (ref.bank == Bank::constant) return true;
+    const auto makers = makers_.find(row_of(pc, ref));
+    if (makers == makers_.end() || makers->second.size() != 1) return false;
+    const Instr& maker = program_.code[makers->second[0]];
+    return maker.opcode == Opcode::mov_ && maker[ComputeOperand::a].bank == Bank::constant;
   }
 
   // Returns the constant that an operand is, or the only one that is moved to its register; 0:
@@ -278,6 +324,23 @@ bool is_logarithm_of_zero(const Program& program, std::uint32_t pc) {
   return tests_zero && has_sum;
 }
 
+// Returns whether an instruction adds a literal infinity to a double.
+bool adds_infinity(const Program& program, const Instr& instr) {
+  const Ref& b = instr[ComputeOperand::b];
+  return instr.opcode == Opcode::add_ && instr.modifiers.type == Type::f64 &&
+         instr.kind == InstrKind::compute && b.bank == Bank::constant &&
+         float_at(FloatFormat::f64, program.constants.data() + b.offset, 0) ==
+             std::numeric_limits<double>::infinity();
+}
+
+// Returns whether a program has an atomic minimum or maximum of signed integers.
+bool has_signed(const Program& program, ptx::AtomOp atomic) {
+  return std::ranges::any_of(program.code, [&](const Instr& instr) {
+    return instr.kind == InstrKind::atomic && instr.modifiers.atom_op == atomic &&
+           instr.modifiers.type == Type::s32;
+  });
+}
+
 bool makes_tags(const ValuePlan& plan, const Instr& instr) {
   switch (plan.rule) {
     case ValueRule::computes:
@@ -327,8 +390,13 @@ std::vector<ValuePlan> plan_values(const Program& program) {
                             is_integer(instr.modifiers.type) &&
                             ptx::bytes_of(instr.modifiers.type) == 4 &&
                             slice.holds_float(pc, instr[AtomicOperand::value]);
-    plan.makes_tags =
-        makes_tags(plan, instr) && !(plan.rule == ValueRule::adds_integers && slice.mixes(pc));
+    const bool is_max = instr.modifiers.atom_op == ptx::AtomOp::max;
+    plan.has_other_half = plan.is_of_float_bits && !ptx::is_signed(instr.modifiers.type) &&
+                          has_signed(program, is_max ? ptx::AtomOp::min : ptx::AtomOp::max);
+    plan.adds_infinity = adds_infinity(program, instr);
+    const bool is_meant = plan.rule == ValueRule::computes && slice.has_literals_only(pc);
+    plan.makes_tags = !is_meant && makes_tags(plan, instr) &&
+                      !(plan.rule == ValueRule::adds_integers && slice.mixes(pc));
   }
   return plans;
 }

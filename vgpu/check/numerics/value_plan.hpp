@@ -44,6 +44,11 @@ struct ValuePlan {
   bool adds_constant = false;
   // updates: an integer atomic whose operand is, as the code shows, the bits of a float.
   bool is_of_float_bits = false;
+  // updates: of unsigned integers, beside the opposite one of signed integers: v >= 0 ?
+  // atomicMax((int*)a, v) : atomicMin((unsigned*)a, v) is a maximum of floats.
+  bool has_other_half = false;
+  // computes: adds a literal infinity, by which the toolkit's exp(double) makes an overflow.
+  bool adds_infinity = false;
   // selects: chooses an infinity because a value is 0, in the toolkit's logarithm.
   bool is_logarithm_of_zero = false;
   std::vector<Ref> results;
