@@ -46,6 +46,7 @@ struct StateOfLine {
 class CellLines : public RecordLines<LinePart, 3, std::vector<LinePart>, StateOfLine> {
  public:
   using Part = LinePart;
+  using RecordLines::for_each_line;
 
   // Adds a part if no access of it can race.  False: nothing was done, and the cells must decide.
   //   comes_before(earlier, part): every lane's access in an earlier part comes before that of the

@@ -389,7 +389,11 @@ void CellMemory::move_to_cells(std::size_t number, CellLists& lists, const Threa
 }
 
 void CellMemory::split(std::uint32_t bytes, CellLists& lists, const ThreadOrder& order) {
-  to_cells(0, bytes_, lists, order);
+  // Most lines of a large allocation were never written, and are not worth the memory to say so.
+  if (!lines_.is_empty()) {
+    lines_.for_each_line(
+        [&](std::int64_t line) { move_to_cells(static_cast<std::size_t>(line), lists, order); });
+  }
   lines_ = {};
   const std::size_t count = size();
   const HostPages wide_cells = std::move(pages_);

@@ -1,8 +1,10 @@
 #include "vgpu/check/race/general/cells/race_cells.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <fstream>
 #include <initializer_list>
 #include <utility>
 
@@ -67,6 +69,24 @@ TEST(CellList, KnowsTheSegmentOfItsLastEntry) {
   list.entries.pop_back();
   list.include_all();
   EXPECT_EQ(list.last_segment, 0U);
+}
+
+// Of this process, in the host's memory.
+std::int64_t resident_bytes() {
+  std::int64_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(CellMemory, BecomesNarrowWithoutMemoryForLinesThatWereNeverWritten) {
+  CellLists lists;
+  const ThreadOrder order;
+  CellMemory memory;
+  memory.fit(std::uint32_t{1} << 29, true);
+  const std::int64_t before = resident_bytes();
+  memory.narrow_to(1, lists, order);
+  EXPECT_EQ(memory.cell_bytes(), 1u);
+  EXPECT_LT(resident_bytes() - before, std::int64_t{1} << 26);  // all lines are four times that
 }
 
 }  // namespace
