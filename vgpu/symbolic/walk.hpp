@@ -129,6 +129,7 @@ class Walk {
   [[nodiscard]] z3::expr with_value(const Changing& one, const z3::expr& condition, Integer value);
   void guess_invariants(Summary& summary, const ThreadState& after);
   void guess_trip_bounds(Summary& summary);
+  void guess_ranges(Summary& summary, const ThreadState& after);
   void learn_from_previous(Summary& summary, const ThreadState& after);
   // Drops what is not true in every iteration; returns whether there was something.
   bool drop_wrong(Summary& summary, const ThreadState& after);

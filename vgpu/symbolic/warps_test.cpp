@@ -191,5 +191,24 @@ WAIT:
       "barrier-divergence", 3);
 }
 
+TEST(Loops, WhatIsComparedDoesNotWrap) {
+  // for (i = 3 * thread; i + 2 < n; i += 192) reads three elements.
+  expect_proved(R"(
+  mul.lo.u32 %r3, %r1, 3;
+HEAD:
+  add.s32 %r4, %r3, 2;
+  setp.ge.s32 %p1, %r4, %r2;
+  @%p1 bra AFTER;
+  mul.wide.s32 %rd4, %r3, 4;
+  add.s64 %rd5, %rd1, %rd4;
+  ld.global.u32 %r5, [%rd5];
+  ld.global.u32 %r6, [%rd5+8];
+  add.s32 %r3, %r3, 192;
+  bra HEAD;
+AFTER:
+  bar.sync 0;
+)");
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu::symbolic

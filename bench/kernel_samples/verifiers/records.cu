@@ -33,7 +33,7 @@ struct Bins { int count[8]; int sum; };
 __global__ void arrays_in_records(Bins* bins) {
   Bins& own = bins[threadIdx.x];
   own.sum = 0;
-  for (int k = 0; k < 8; ++k) own.sum += own.count[k];  //~ data-race //twin: for (int k = 0; k < 10; ++k) own.sum += own.count[k];
+  for (int k = 0; k < 8; ++k) own.sum += own.count[k];  //~ data-race //twin: for (int k = 0; k < 18; ++k) own.sum += own.count[k];
 }
 //== copied_records
 //pass

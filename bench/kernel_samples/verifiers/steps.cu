@@ -118,7 +118,7 @@ __global__ void nested_triangle(int* a, int n) {
 //--blockDim=64 --gridDim=1
 __global__ void two_passes_over_halves(int* a, int n) {
   for (int i = threadIdx.x; i < n / 2; i += 64) a[i] = 1;
-  for (int i = n / 2 + threadIdx.x; i < n; i += 64) a[i] = 2;  //~ data-race //twin: for (int i = n / 2 + threadIdx.x; i < n; i += 64) a[i - 1] = 2;
+  for (int i = n / 2 + threadIdx.x; i < n; i += 64) a[i] = 2;  //~ data-race //twin: for (int i = n / 2 + threadIdx.x; i < n; i += 64) a[i - (i > 0)] = 2;
 }
 //== barrier_between_strides
 //pass
