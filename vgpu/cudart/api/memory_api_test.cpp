@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 #include <vector>
 
@@ -98,6 +99,44 @@ TEST_F(MemoryApi, CopiesRectangles) {
   EXPECT_EQ(cudaMemset2D(device, 8, 0, 9, 2), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemcpy2D(device, 8, host_.data(), 8, 8, 0, cudaMemcpyHostToDevice), cudaSuccess);
   EXPECT_EQ(cudaFree(device), cudaSuccess);
+  EXPECT_TRUE(findings().empty());
+}
+
+// What attributes say, and which copies each of them is for.
+TEST_F(MemoryApi, CopiesBatches) {
+  int* const device = allocate_ints(4);
+  std::vector<int> back(4);
+  cudaStream_t stream = nullptr;
+  EXPECT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  void* targets[] = {device, device + 1, device + 2};
+  const void* sources[] = {&host_[0], &host_[1], &host_[2]};
+  const std::size_t sizes[] = {sizeof(int), sizeof(int), 2 * sizeof(int)};
+  std::array<cudaMemcpyAttributes, 4> how{};
+  for (cudaMemcpyAttributes& one : how) one.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  how[1].srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+  how[1].flags = cudaMemcpyFlagPreferOverlapWithCompute;
+  const auto copy = [&](std::vector<std::size_t> first_of, cudaStream_t in) {
+    return cudaMemcpyBatchAsync(targets, sources, sizes, 3, how.data(), first_of.data(),
+                                first_of.size(), in);
+  };
+  EXPECT_EQ(copy({0, 1}, stream), cudaSuccess);
+  host_[1] = 0;  // its source was read during the call
+  EXPECT_EQ(cudaMemcpyAsync(back.data(), device, 4 * sizeof(int), cudaMemcpyDefault, stream),
+            cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(back, (std::vector{1, 2, 3, 4}));
+  EXPECT_EQ(copy({0, 1, 2}, stream), cudaSuccess);
+  EXPECT_EQ(copy({1}, stream), cudaErrorInvalidValue);
+  EXPECT_EQ(copy({0, 0}, stream), cudaErrorInvalidValue);
+  EXPECT_EQ(copy({0, 2, 1}, stream), cudaErrorInvalidValue);
+  EXPECT_EQ(copy({0, 3}, stream), cudaErrorInvalidValue);
+  EXPECT_EQ(copy({0, 1, 2, 3}, stream), cudaErrorInvalidValue);
+  EXPECT_EQ(copy({0}, cudaStreamLegacy), cudaErrorInvalidValue);
+  how[0].flags = 2;
+  EXPECT_EQ(copy({0}, stream), cudaErrorInvalidValue);
+  how[0] = {};
+  EXPECT_EQ(copy({0}, stream), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
   EXPECT_TRUE(findings().empty());
 }
 

@@ -17,14 +17,30 @@ bool is_order(int order) {
   return order >= cudaMemcpySrcAccessOrderStream && order <= cudaMemcpySrcAccessOrderAny;
 }
 
-cudaError_t add(Device& device, CopyWork work, int order, std::vector<Work>& works) {
-  if (!is_order(order)) return cudaErrorInvalidValue;
+//   flags: a wish to overlap with kernels, which has no effect here
+cudaError_t add(Device& device, CopyWork work, int order, unsigned flags,
+                std::vector<Work>& works) {
+  if (!is_order(order) || flags > cudaMemcpyFlagPreferOverlapWithCompute) {
+    return cudaErrorInvalidValue;
+  }
   const cudaError_t error = prepare(device, work);
   if (error != cudaSuccess) return error;
   const bool takes_now = order == cudaMemcpySrcAccessOrderDuringApiCall;
   if (takes_now && work.source_in == Where::host) stage(work);
   works.emplace_back(std::move(work));
   return cudaSuccess;
+}
+
+// Returns whether each of `list` has a first element, in ascending order, of `count` elements.
+template <class Given>
+bool is_list(const Given* list, const size_t* first_of, size_t list_count, size_t count) {
+  if (list == nullptr || first_of == nullptr || list_count == 0 || list_count > count) return false;
+  for (std::size_t i = 0; i < list_count; ++i) {
+    if (first_of[i] >= count || (i == 0 ? first_of[i] != 0 : first_of[i] <= first_of[i - 1])) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Sets one side of a three-dimensional copy.
@@ -65,19 +81,6 @@ cudaError_t on_managed(std::string_view call, void** pointers, const size_t* siz
   });
 }
 
-bool is_list(const cudaMemLocation* places, const size_t* first_of, size_t places_count,
-             size_t count) {
-  if (places == nullptr || first_of == nullptr || places_count == 0 || places_count > count) {
-    return false;
-  }
-  for (std::size_t i = 0; i < places_count; ++i) {
-    if (first_of[i] >= count || (i == 0 ? first_of[i] != 0 : first_of[i] <= first_of[i - 1])) {
-      return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 extern "C" {
@@ -87,9 +90,8 @@ cudaError_t cudaMemcpyBatchAsync(void* const* targets, const void* const* source
                                  cudaMemcpyAttributes* attributes, size_t* first_of,
                                  size_t attributes_count, cudaStream_t stream) {
   return on_stream("cudaMemcpyBatchAsync", stream, [&](Device& device, Stream& found) {
-    if (targets == nullptr || sources == nullptr || sizes == nullptr || count == 0 ||
-        attributes == nullptr || first_of == nullptr || attributes_count == 0 ||
-        attributes_count > count || first_of[0] != 0 || found.is_legacy) {
+    if (targets == nullptr || sources == nullptr || sizes == nullptr || found.is_legacy ||
+        !is_list(attributes, first_of, attributes_count, count)) {
       return cudaErrorInvalidValue;
     }
     std::vector<Work> works;
@@ -101,8 +103,9 @@ cudaError_t cudaMemcpyBatchAsync(void* const* targets, const void* const* source
       work.source = {const_cast<void*>(sources[i])};
       work.box = {sizes[i]};
       if (sizes[i] == 0) return cudaErrorInvalidValue;
+      const cudaMemcpyAttributes& how = attributes[attribute];
       const cudaError_t error =
-          add(device, std::move(work), number_of(attributes[attribute].srcAccessOrder), works);
+          add(device, std::move(work), number_of(how.srcAccessOrder), how.flags, works);
       if (error != cudaSuccess) return error;
     }
     return device.execution().submit_together(found, std::move(works));
@@ -130,7 +133,8 @@ cudaError_t cudaMemcpy3DBatchAsync(size_t count, cudaMemcpy3DBatchOp* list,
       work.call = "cudaMemcpy3DBatchAsync";
       if (error == cudaSuccess) error = describe_copy(device, &parameters, work);
       if (error == cudaSuccess) {
-        error = add(device, std::move(work), number_of(list[i].srcAccessOrder), works);
+        error =
+            add(device, std::move(work), number_of(list[i].srcAccessOrder), list[i].flags, works);
       }
       if (error != cudaSuccess) return error;
     }
