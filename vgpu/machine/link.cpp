@@ -58,12 +58,13 @@ void refuse(Program& program, std::uint32_t pc, std::string_view why) {
   program.refusals.push_back(refusal);
 }
 
-// Returns whether the device call launches a kernel.
+// Returns whether the device call launches a kernel or a graph.
 bool launches(const Program& program, const Instr& instr) {
   if (instr.kind != InstrKind::device_call) return false;
   const DeviceFunction function = program.device_calls[instr.device_call].function;
   return function == DeviceFunction::__cudaCDP2LaunchDevice ||
          function == DeviceFunction::__cudaCDP2LaunchDeviceV2 ||
+         function == DeviceFunction::cudaGraphLaunch ||
          function == DeviceFunction::__cudaCDP2MemcpyAsync ||
          function == DeviceFunction::__cudaCDP2MemsetAsync;
 }

@@ -54,6 +54,7 @@ struct Launch {
   bool host_runs = false;
   DeviceRuntime* device_runtime = nullptr;  // null: device code makes no calls to the runtime
   std::uint32_t launched_as = 0;            // for a launch by device code: DeviceAnswer::launched
+  std::uint64_t graph = 0;  // the handle of its graph, if device code can launch that
   // Null: every access finds the latest write.  If set, it must be among the observers too.
   WeakMemory* weak_memory = nullptr;
   // If several machines run the launch: the blocks of this machine.  Null: this machine runs all

@@ -54,11 +54,11 @@ constexpr std::array<std::string_view, 6> kSpaces = {"generic", "global", "share
 static_assert(kSpaces.size() == static_cast<std::size_t>(Space::param) + 1);
 
 // clang-format off
-constexpr std::array<std::string_view, 53> kSpecialRegisters = {
+constexpr std::array<std::string_view, 54> kSpecialRegisters = {
     "none",
     "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
     "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z",
-    "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid",
+    "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%current_graph_exec",
     "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
     "%clock", "%clock_hi", "%clock64",
     "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",

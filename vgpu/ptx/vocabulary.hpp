@@ -135,7 +135,7 @@ enum class SpecialRegister : std::uint8_t {
   none,
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z,
   ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
-  laneid, warpid, nwarpid, smid, nsmid, gridid,
+  laneid, warpid, nwarpid, smid, nsmid, gridid, current_graph_exec,
   lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
   dynamic_smem_size, total_smem_size, aggr_smem_size,

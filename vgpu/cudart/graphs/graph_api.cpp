@@ -6,6 +6,7 @@
 
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/graphs/graph_nodes.hpp"
+#include "vgpu/cudart/graphs/graph_run.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
@@ -44,14 +45,36 @@ std::vector<cudaGraphNode_t> handles_of(const std::vector<Node*>& nodes) {
   return handles;
 }
 
+// Returns a node that a graph cannot have if device code is to launch it; nullptr: it has none.
+Node* not_for_device(const Graph& graph) {
+  for (const auto& node : graph.nodes) {
+    switch (number_of(node->type)) {
+      case cudaGraphNodeTypeKernel:
+      case cudaGraphNodeTypeMemset: continue;
+      case cudaGraphNodeTypeMemcpy: {
+        const auto* const copy = std::get_if<CopyWork>(&node->work);
+        if (copy != nullptr && copy->target_in == Where::device && copy->source_in == Where::device)
+          continue;
+        return node.get();
+      }
+      case cudaGraphNodeTypeGraph:
+        if (Node* const inner = not_for_device(*node->child)) return inner;
+        continue;
+      default: return node.get();
+    }
+  }
+  return nullptr;
+}
+
 cudaError_t instantiate(Device& device, cudaGraphExec_t* handle, const Graph& graph,
                         unsigned long long flags) {
   if (handle == nullptr) return cudaErrorInvalidValue;
-  if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) {
-    throw warpcheck::vgpu::Refusal("cudaGraphInstantiate: launches of graphs by the device");
-  }
   if (graph.in_order().size() != graph.nodes.size()) return cudaErrorInvalidValue;
-  auto executable = std::make_unique<ExecutableGraph>();
+  if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) {
+    if ((flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0) return cudaErrorInvalidValue;
+    if (graph.nodes.empty() || not_for_device(graph) != nullptr) return cudaErrorInvalidValue;
+  }
+  auto executable = std::make_shared<ExecutableGraph>();
   executable->graph = graph.clone();
   executable->flags = flags;
   *handle = reinterpret_cast<cudaGraphExec_t>(executable.get());
@@ -257,9 +280,15 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* executable, cudaGrap
   return with(handle, [&](Device& device, Graph& graph) {
     if (parameters == nullptr) return cudaErrorInvalidValue;
     const cudaError_t error = instantiate(device, executable, graph, parameters->flags);
-    parameters->result_out =
-        error == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
-    parameters->errNode_out = nullptr;
+    const bool is_for_device = (parameters->flags & cudaGraphInstantiateFlagDeviceLaunch) != 0;
+    Node* const unfit = is_for_device ? not_for_device(graph) : nullptr;
+    parameters->result_out = error == cudaSuccess ? cudaGraphInstantiateSuccess
+                             : unfit == nullptr   ? cudaGraphInstantiateError
+                                                  : cudaGraphInstantiateNodeOperationNotSupported;
+    parameters->errNode_out = unfit == nullptr ? nullptr : handle_of(unfit);
+    if (error == cudaSuccess && (parameters->flags & cudaGraphInstantiateFlagUpload) != 0) {
+      device.graphs().find(*executable)->is_uploaded = true;
+    }
     return error;
   });
 }
@@ -294,15 +323,18 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
       updated->nodes[i]->original = executable.graph->nodes[i]->original;
     }
     executable.graph = std::move(updated);
+    executable.is_uploaded = false;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream) {
-  return with(handle, [&](Device& device, ExecutableGraph&) {
-    return device.execution().find_stream("cudaGraphUpload", stream) == nullptr
-               ? cudaErrorInvalidResourceHandle
-               : cudaSuccess;
+  return with(handle, [&](Device& device, ExecutableGraph& executable) {
+    if (device.execution().find_stream("cudaGraphUpload", stream) == nullptr) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    executable.is_uploaded = true;
+    return cudaSuccess;
   });
 }
 
@@ -328,7 +360,17 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
       before = {device.execution().enqueue(std::move(reset), before, found->device)};
     }
     device.execution().launches_in(found);
-    executable.last = launch_graph(device.execution(), *executable.graph, before, found->device);
+    executable.is_uploaded = true;
+    std::shared_ptr<GraphRun> run;
+    if (device.graphs().has_any_for_device()) {
+      run = std::make_shared<GraphRun>(device.graphs(), executable.shared_from_this());
+    }
+    executable.last =
+        launch_graph(device.execution(), *executable.graph, before, found->device, run);
+    if (run != nullptr) {
+      executable.last = {
+          device.execution().enqueue(GraphEndWork{run}, executable.last, found->device)};
+    }
     device.execution().launches_in(nullptr);
     if (executable.last.size() == 1) {
       found->last = executable.last.front();

@@ -165,19 +165,26 @@ ExecutableGraph* Graphs::find(cudaGraphExec_t handle) const {
   return found == executable.end() ? nullptr : found->second.get();
 }
 
+bool Graphs::has_any_for_device() const {
+  return std::ranges::any_of(executable,
+                             [](const auto& one) { return one.second->is_for_device(); });
+}
+
 cudaGraphNodeType type_of(const Work& work) {
   // On a GPU, a library function runs as a kernel.  Graphs have no nodes for stream values.
   constexpr std::array kTypes{
       cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy,
       cudaGraphNodeTypeMemset,   cudaGraphNodeTypeHost,   cudaGraphNodeTypeMemFree,
       cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeKernel, cudaGraphNodeTypeConditional,
-      cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeEmpty,  cudaGraphNodeTypeEventRecord};
+      cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeEmpty,  cudaGraphNodeTypeEventRecord,
+      cudaGraphNodeTypeEmpty};
   static_assert(kTypes.size() == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }
 
 std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
-                                       const std::vector<OperationPtr>& before, unsigned device) {
+                                       const std::vector<OperationPtr>& before, unsigned device,
+                                       const std::shared_ptr<GraphRun>& run) {
   std::unordered_map<const Node*, OperationPtr> end_of;
   std::unordered_set<const Node*> waited_for;
   for (const Node* const node : graph.in_order()) {
@@ -190,14 +197,15 @@ std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
     if (event != nullptr && node->type == cudaGraphNodeTypeWaitEvent)
       after.push_back(event->record);
     if (node->child != nullptr && node->enabled)
-      after = launch_graph(execution, *node->child, after, device);
+      after = launch_graph(execution, *node->child, after, device, run);
     if (node->choice.condition != nullptr) {
       end_of[node] =
-          execution.enqueue(ConditionalWork{node->choice}, after, device, node->asked_at);
+          execution.enqueue(ConditionalWork{node->choice, run}, after, device, node->asked_at);
       continue;
     }
     OperationPtr& end = end_of[node];
     Work work = node->enabled ? node->work : Work{};
+    if (auto* const kernel = std::get_if<KernelWork>(&work)) kernel->graph_run = run;
     if (node->after.size() == 1) execution.let_begin_early(work, *after.front());
     end = execution.enqueue(std::move(work), after, device, node->asked_at);
     if (event != nullptr && node->type == cudaGraphNodeTypeEventRecord) event->record = end;

@@ -23,6 +23,7 @@ namespace warpcheck::cudart {
 
 class Allocations;
 class Execution;
+class GraphRun;
 struct Graph;
 struct Stream;
 
@@ -85,9 +86,13 @@ struct Graph {
       const std::function<void(const std::shared_ptr<Conditional>&)>& visit) const;
 };
 
-struct ExecutableGraph {
+struct ExecutableGraph : std::enable_shared_from_this<ExecutableGraph> {
   std::unique_ptr<Graph> graph;
   unsigned long long flags = 0;
+  bool is_uploaded = false;  // which a launch by device code needs
+  [[nodiscard]] bool is_for_device() const {
+    return (flags & cudaGraphInstantiateFlagDeviceLaunch) != 0;
+  }
   // of the latest launch, because a graph never runs concurrently with itself
   std::vector<OperationPtr> last;
 };
@@ -106,7 +111,7 @@ struct Graphs {
   std::vector<HostWork> to_end;  // destructors of objects without references
   std::map<cudaUserObject_t, UserObject> objects;
   std::map<const void*, std::unique_ptr<Graph>> graphs;
-  std::map<const void*, std::unique_ptr<ExecutableGraph>> executable;
+  std::map<const void*, std::shared_ptr<ExecutableGraph>> executable;
   std::vector<std::weak_ptr<Capture>> captures;  // those in progress, and some that have ended
   unsigned long long next_capture = 1;
   Conditionals conditionals;
@@ -117,6 +122,8 @@ struct Graphs {
   [[nodiscard]] Graph* find(cudaGraph_t handle) const;
   [[nodiscard]] Node* find(cudaGraphNode_t handle) const;
   [[nodiscard]] ExecutableGraph* find(cudaGraphExec_t handle) const;
+  // Returns whether device code may launch any.
+  [[nodiscard]] bool has_any_for_device() const;
   // A graph that a capture adds to cannot be destroyed, nor its nodes.
   [[nodiscard]] bool is_being_captured(cudaGraph_t handle) const;
 };
@@ -128,8 +135,10 @@ inline cudaGraphNode_t handle_of(Node* node) { return reinterpret_cast<cudaGraph
 cudaGraphNodeType type_of(const Work& work);
 
 // Requests the nodes after `before`.  Returns the last operations.
+//   run: of the whole graph; null: no device code can launch graphs
 std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
-                                       const std::vector<OperationPtr>& before, unsigned device);
+                                       const std::vector<OperationPtr>& before, unsigned device,
+                                       const std::shared_ptr<GraphRun>& run);
 
 // Allocates memory for an allocation node, and sets the node's work. nullptr: out of memory.
 void* allocate_in_graph(Allocations& allocations, std::string_view call, std::size_t bytes,

@@ -13,6 +13,7 @@
 #include "vgpu/cudart/device/attributes.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/graphs/graph_run.hpp"
 #include "vgpu/cudart/launch/kernel_limits.hpp"
 
 namespace warpcheck::cudart {
@@ -74,6 +75,7 @@ DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
       found->second->value = static_cast<unsigned>(given[1]);
       return {};
     }
+    case DeviceFunction::cudaGraphLaunch: return launch_graph(given[0], given[1]);
     case DeviceFunction::__cudaCDP2GetParameterBuffer:
       return {.result = parameter_buffer({}, given[1], "arguments of a launch")};
     case DeviceFunction::__cudaCDP2GetParameterBufferV2:
@@ -252,6 +254,15 @@ DeviceAnswer DeviceGrids::add(ChildGrid child, Stream stream) {
   }
   children_.push_back(std::move(child));
   return {.launched = number};
+}
+
+// Graphs are launched by kernels of graphs alone.
+DeviceAnswer DeviceGrids::launch_graph(std::uint64_t graph, std::uint64_t stream) {
+  if (dependencies_.graph_run == nullptr) return failed(cudaErrorInvalidValue);
+  const std::uint32_t number = ++dependencies_.last_launched;
+  const cudaError_t error =
+      dependencies_.graph_run->ask(graph, stream, number, dependencies_.launch);
+  return error == cudaSuccess ? DeviceAnswer{.launched = number} : failed(error);
 }
 
 DeviceAnswer DeviceGrids::copy(const DeviceCall& call) {

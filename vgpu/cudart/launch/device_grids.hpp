@@ -23,6 +23,7 @@ namespace warpcheck::cudart {
 
 class DeviceCode;
 class Findings;
+class GraphRun;
 struct LinkedKernel;
 
 // A grid of an operation that is to run, or has run.
@@ -54,7 +55,9 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
     unsigned devices = 1;
     const virtual_gpu::Capability& capability;
     vgpu::ConcurrentWork* concurrent_work = nullptr;  // null: there is none
-    bool is_trial = true;  // where the device has the size of the case's limits
+    bool is_trial = true;           // where the device has the size of the case's limits
+    GraphRun* graph_run = nullptr;  // of the graph that the grid is of; null: it launches none
+    std::uint32_t launch = 0;       // of the grid
   };
   DeviceGrids(const Dependencies& dependencies, const Grid& parent)
       : dependencies_(dependencies), parent_(parent) {}
@@ -77,6 +80,7 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
   std::uint64_t parameter_buffer(const Grid& grid, std::uint64_t bytes, const std::string& name);
   vgpu::DeviceAnswer launch(const vgpu::DeviceCall& call, std::uint64_t buffer,
                             std::uint64_t stream, const Grid& grid);
+  vgpu::DeviceAnswer launch_graph(std::uint64_t graph, std::uint64_t stream);
   vgpu::DeviceAnswer copy(const vgpu::DeviceCall& call);
   vgpu::DeviceAnswer fill(const vgpu::DeviceCall& call);
   vgpu::DeviceAnswer run_helper(std::string_view kernel, std::span<const std::uint64_t> parameters,

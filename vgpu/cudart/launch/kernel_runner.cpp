@@ -20,6 +20,7 @@
 #include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
 #include "vgpu/cudart/exec/launch_progress.hpp"
+#include "vgpu/cudart/graphs/graph_run.hpp"
 #include "vgpu/cudart/host_watch/host_accesses.hpp"
 #include "vgpu/cudart/launch/copy_kernels.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
@@ -102,9 +103,12 @@ std::uint32_t KernelRunner::run(const KernelWork& work, const Operation& operati
     const std::uint32_t* const earlier = dependencies_.transfers.launch_of(work.early_after);
     if (earlier != nullptr) host_launch.early_after = *earlier;
   }
-  const Grid grid{work.linked, work.grid, work.block, work.dynamic_shared_bytes, work.parameters};
+  const Grid grid{work.linked,     work.grid,       work.block, work.dynamic_shared_bytes,
+                  work.parameters, work.launched_as};
   std::vector<std::uint32_t> all;
-  return run_grid(host_launch, grid, {}, all);
+  const std::uint32_t number = run_grid(host_launch, grid, {}, all);
+  if (work.graph_run != nullptr) work.graph_run->ran(number, operation, also_unordered);
+  return number;
 }
 
 vgpu::Launch KernelRunner::launch_of(const HostLaunch& host_launch, const Grid& grid,
@@ -123,6 +127,7 @@ vgpu::Launch KernelRunner::launch_of(const HostLaunch& host_launch, const Grid& 
   launch.asked_as = host_launch.operation.number;
   launch.host_runs = host_may_write(host_launch.host);
   launch.launched_as = grid.launched_as;
+  launch.graph = work.graph_run == nullptr ? 0 : work.graph_run->current();
   launch.device = device.number;
   launch.devices = static_cast<unsigned>(dependencies_.devices.size());
   launch.peers = device.peers;
@@ -184,7 +189,9 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
        .devices = static_cast<unsigned>(dependencies_.devices.size()),
        .capability = dependencies_.trial.capability(),
        .concurrent_work = host_launch.host.concurrent_work == nullptr ? nullptr : &*turn,
-       .is_trial = !dependencies_.trial.in_ambient()},
+       .is_trial = !dependencies_.trial.in_ambient(),
+       .graph_run = host_launch.work.graph_run.get(),
+       .launch = number.launch},
       grid);
   launch.device_runtime = &grids;
   if (launch.program->uses_heap) device.limits.use_heap();

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <variant>
+#include <vector>
 
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/cudart/copies/copy_runner.hpp"
@@ -11,6 +14,7 @@
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/graphs/graph_run.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
 #include "vgpu/cudart/host_watch/host_accesses.hpp"
 #include "vgpu/cudart/launch/kernel_runner.hpp"
@@ -58,6 +62,9 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
       dependencies.copies.late().anything_written();
     }
     void operator()(const ConditionalWork& work) const { runner.choose(work, operation, host); }
+    void operator()(const GraphEndWork& work) const {
+      runner.run_launched(*work.graph_run, operation, host);
+    }
     void operator()(const ValueWork& work) const {
       dependencies.values.run(work, operation);
       if (work.is_wait) dependencies.copies.late().anything_written();
@@ -92,6 +99,10 @@ struct WorkRunner::Body {
   const HostState& host;
   std::map<const Node*, std::uint32_t> launch_of;
   std::map<const Node*, std::set<const Node*>> before;  // everything that comes before a node
+  std::shared_ptr<GraphRun> run{};                      // null: no device code can launch graphs
+  // Of a graph that device code has launched.
+  std::uint32_t launched_as = 0;
+  std::vector<std::uint32_t> outer_unordered{};  // earlier launches that do not come before it
 };
 
 void WorkRunner::choose(const ConditionalWork& work, const Operation& operation,
@@ -99,7 +110,7 @@ void WorkRunner::choose(const ConditionalWork& work, const Operation& operation,
   const Choice& choice = work.choice;
   const auto run_body = [&](std::size_t number) {
     if (number >= choice.bodies.size()) return;
-    Body body{operation, host, {}, {}};
+    Body body{operation, host, {}, {}, work.graph_run};
     run_graph(body, *choice.bodies[number], {});
   };
   const unsigned& value = choice.condition->value;
@@ -132,15 +143,18 @@ void WorkRunner::run_graph(Body& body, const Graph& graph,
       run_graph(body, *node->child, before);
       for (const auto& inner : node->child->nodes) before.insert(inner.get());
     } else if (node->choice.condition != nullptr) {
-      choose({node->choice}, body.operation, body.host);
+      choose({node->choice, body.run}, body.operation, body.host);
     } else if (const auto* const kernel = std::get_if<KernelWork>(&node->work)) {
-      std::vector<std::uint32_t> unordered;
+      std::vector<std::uint32_t> unordered = body.outer_unordered;
       for (const auto& [other, launch] : body.launch_of) {
         if (!before.contains(other)) unordered.push_back(launch);
       }
+      std::ranges::sort(unordered);
       bring_out_prints();
-      body.launch_of[node] =
-          dependencies_.kernels.run(*kernel, body.operation, body.host, unordered);
+      KernelWork work = *kernel;
+      work.graph_run = body.run;
+      work.launched_as = body.launched_as;
+      body.launch_of[node] = dependencies_.kernels.run(work, body.operation, body.host, unordered);
       kernel_has_run();
     } else {
       Operation part = body.operation;
@@ -150,6 +164,44 @@ void WorkRunner::run_graph(Body& body, const Graph& graph,
       run(part, body.host);
     }
   }
+}
+
+// Runs what the kernels of a run have launched.  A tail launch comes after everything but siblings;
+// what a tail launch launches for itself comes before the next one.
+void WorkRunner::run_launched(GraphRun& run, const Operation& operation, const HostState& host) {
+  std::vector<std::uint32_t> beside;  // launches of siblings
+  const auto run_forgotten = [&] {
+    for (const GraphRequest& request : run.take(false)) {
+      const std::size_t first = run.count();
+      run_launched(run, request, run.not_before(request.by), operation, host);
+      if (request.mode != GraphRequest::Mode::sibling) continue;
+      const std::vector<std::uint32_t> more = run.since(first);
+      beside.insert(beside.end(), more.begin(), more.end());
+    }
+  };
+  run_forgotten();
+  for (std::uint64_t round = 0;; ++round) {
+    constexpr std::uint64_t kRoundsMax = 1 << 20;
+    const std::vector<GraphRequest> tails = run.take(true);
+    if (tails.empty()) return;
+    if (round == kRoundsMax) {
+      throw vgpu::Refusal(fmt::format(
+          "cudaGraphLaunch by device code: {} tail launches, and there are more", round));
+    }
+    for (const GraphRequest& request : tails) {
+      run_launched(run, request, beside, operation, host);
+    }
+  }
+}
+
+void WorkRunner::run_launched(GraphRun& by, const GraphRequest& request,
+                              const std::vector<std::uint32_t>& unordered,
+                              const Operation& operation, const HostState& host) {
+  const auto run = std::make_shared<GraphRun>(by, request.graph);
+  const bool is_tail = request.mode == GraphRequest::Mode::tail;
+  Body body{operation, host, {}, {}, run, is_tail ? 0 : request.launched_as, unordered};
+  run_graph(body, *request.graph->graph, {});
+  run_launched(*run, operation, host);
 }
 
 void WorkRunner::free(const FreeWork& work, const Operation& operation) {

@@ -28,7 +28,9 @@ class StreamValues;
 class Transfers;
 class Trial;
 
+class GraphRun;
 struct Graph;
+struct GraphRequest;
 struct Node;
 
 class WorkRunner final : public OperationRunner {
@@ -74,6 +76,10 @@ class WorkRunner final : public OperationRunner {
  private:
   void choose(const ConditionalWork& work, const Operation& operation, const HostState& host);
   struct Body;
+  void run_launched(GraphRun& run, const Operation& operation, const HostState& host);
+  void run_launched(GraphRun& by, const GraphRequest& request,
+                    const std::vector<std::uint32_t>& unordered, const Operation& operation,
+                    const HostState& host);
   void run_graph(Body& body, const Graph& graph, const std::set<const Node*>& before_graph);
   void free(const FreeWork& work, const Operation& operation);
   void kernel_has_run();

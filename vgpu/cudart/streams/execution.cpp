@@ -41,7 +41,9 @@ constexpr std::size_t kKernelsMax = 128;
 
 // Returns whether the work runs device code.
 bool is_kernel(const Work& work) {
-  return std::holds_alternative<KernelWork>(work) || std::holds_alternative<ConditionalWork>(work);
+  return std::holds_alternative<KernelWork>(work) ||
+         std::holds_alternative<ConditionalWork>(work) ||
+         std::holds_alternative<GraphEndWork>(work);
 }
 
 // Returns whether it writes a single value, which may be a flag for a running kernel.

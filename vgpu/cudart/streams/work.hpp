@@ -22,6 +22,7 @@ struct Allocation;
 
 namespace warpcheck::cudart {
 
+class GraphRun;
 struct Kernel;
 class LibraryCall;
 struct LinkedKernel;
@@ -39,6 +40,9 @@ struct KernelWork {
   Stamp early_after{};                // of the previous kernel
   bool explicit_cluster = false;      // the launch or the kernel defines the cluster
   std::vector<std::byte> parameters;  // as copied at the call
+  // Of a graph whose device code may launch graphs; otherwise null.
+  std::shared_ptr<GraphRun> graph_run{};
+  std::uint32_t launched_as = 0;  // DeviceAnswer::launched, if device code has launched its graph
 };
 
 struct CopyEnds;
@@ -95,6 +99,12 @@ struct LibraryWork {
 // A conditional node: runs the bodies that its value selects.
 struct ConditionalWork {
   Choice choice;
+  std::shared_ptr<GraphRun> graph_run{};
+};
+
+// All nodes of a graph have ended: runs the graphs that its kernels have launched.
+struct GraphEndWork {
+  std::shared_ptr<GraphRun> graph_run;
 };
 
 // A graph begins: its conditions get their initial values.
@@ -116,8 +126,8 @@ struct ValueWork {
 
 struct EmptyWork {};
 
-using Work =
-    std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork, AllocateWork,
-                 LibraryWork, ConditionalWork, ResetWork, ValueWork, ProcessEventWork>;
+using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork,
+                          AllocateWork, LibraryWork, ConditionalWork, ResetWork, ValueWork,
+                          ProcessEventWork, GraphEndWork>;
 
 }  // namespace warpcheck::cudart

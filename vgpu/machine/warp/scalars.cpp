@@ -117,6 +117,7 @@ std::uint64_t Scalars::value_of(const RunningFragment& run, SpecialRegister spec
     case SpecialRegister::smid: return run.slot.index % multiprocessors_of(launch_);
     case SpecialRegister::nsmid: return multiprocessors_of(launch_);
     case SpecialRegister::gridid: return launch_.request().index;
+    case SpecialRegister::current_graph_exec: return launch_.request().graph;
     // Time is the number of warp instructions of the launch, including this one, and what has been
     // left out while all warps waited for time (progress/time_waits.hpp).  It depends only on the
     // case, every reading is later than the readings before it, and all warps read the same clock.

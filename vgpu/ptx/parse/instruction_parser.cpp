@@ -24,7 +24,6 @@ bool is_other_special_register(std::string_view name) {
                                  "%ctaid.w",
                                  "%nctaid.w",
                                  "%aggr_smem_size",
-                                 "%current_graph_exec",
                                  "%reserved_smem_offset_begin",
                                  "%reserved_smem_offset_end",
                                  "%reserved_smem_offset_cap",

@@ -23,9 +23,9 @@ __device__ int* where;
 
 __global__ void refused(int* out) {
   int v = threadIdx.x;
-  unsigned long long graph = 0;
-  if (out != nullptr) asm volatile("mov.u64 %0, %%current_graph_exec;" : "=l"(graph));
-  v += static_cast<int>(graph);
+  int driver = 0;
+  if (out != nullptr) asm volatile("mov.u32 %0, %%envreg7;" : "=r"(driver));
+  v += driver;
   (out == nullptr ? where : out)[threadIdx.x] = v;
 }
 __global__ void uses(const int* in, int* out) {
