@@ -31,26 +31,29 @@ struct ChunkSegments {
   [[nodiscard]] bool has_one_write() const { return write != 0 && !has_list; }
   [[nodiscard]] bool has_one_read() const { return read != 0 && !has_list; }
 };
-inline ChunkSegments segments_of(const Cell* cells, std::uint32_t count) {
+template <std::uint32_t kCount>
+ChunkSegments segments_of(const Cell* cells) {
   using Words [[gnu::vector_size(16)]] = std::uint64_t;  // of a cell: its write and the rest
   static_assert(sizeof(Cell) == sizeof(Words) && offsetof(Cell, rest) == 8);
   constexpr std::uint64_t kSegment = kSegmentsMax - 1;
-  const auto words_of = [](const Cell& cell) {
+  const auto words_of = [&](std::uint32_t number) {
     Words words;
-    std::memcpy(&words, &cell, sizeof words);
+    std::memcpy(&words, cells + number, sizeof words);
     return words;
   };
-  const Words first = words_of(cells[0]);
-  Words others{}, all{};
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const Words words = words_of(cells[i]);
-    others |= words ^ first;
-    all |= words;
-  }
+  const Words first = words_of(0);
+  Words others{};
+  for (std::uint32_t i = 1; i < kCount; ++i) others |= words_of(i) ^ first;
   const auto segment_in = [&](unsigned word) {
     return static_cast<SegmentId>((others[word] & kSegment) == 0 ? first[word] & kSegment : 0);
   };
-  return {segment_in(0), segment_in(1), (all[1] & Cell::kIsList) != 0};
+  return {segment_in(0), segment_in(1), ((first[1] | others[1]) & Cell::kIsList) != 0};
+}
+
+ChunkSegments segments_of(const Cell* cells, unsigned shift) {
+  constexpr std::uint32_t kBytes = ProductRead::kChunkBytes;
+  if (shift == 0) return segments_of<kBytes>(cells);
+  return shift == 1 ? segments_of<kBytes / 2>(cells) : segments_of<kBytes / 4>(cells);
 }
 
 }  // namespace
@@ -69,30 +72,45 @@ bool ProxyReads::take(CheckedRow& row) {
 }
 
 bool ProxyReads::take(CheckedRow& row, const ProductRead& read) {
-  constexpr std::uint32_t kWords = ProductRead::kChunkBytes / 4;
   Meets meets;
   meets.of_product = read.program->code[read.pc].kind == InstrKind::group_load;
   if (!read.is_of_warp()) meets.only_lane = read.first_lane;
   Cell* const cells = row.memory->cells();
   const unsigned shift = row.memory->shift();
-  const std::uint32_t count = ProductRead::kChunkBytes >> shift, of_word = count / kWords;
+  const std::uint32_t count = ProductRead::kChunkBytes >> shift;
+  read_by_.clear();
   for (const std::uint32_t offset : read.chunks) {
     const Cell* const chunk = &cells[offset >> shift];
-    const ChunkSegments segments = segments_of(chunk, count);
+    const ChunkSegments segments = segments_of(chunk, shift);
+    read_by_.push_back(segments.has_one_read() ? segments.read : 0);
     if (segments.has_one_write() && meets.is_seen_by_all(segments.write)) continue;
     for (std::uint32_t i = 0; i < count; ++i) {
       if (!is_clean(row, meets, chunk[i])) return false;
     }
   }
   for (std::uint32_t number = 0; number < read.chunks.size(); ++number) {
-    Cell* const chunk = &cells[read.chunks[number] >> shift];
-    const ChunkSegments segments = segments_of(chunk, count);
-    if (segments.has_one_read() && segments.read == meets.standing) continue;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      leave(row, meets, read.lane_at(number, i / of_word), chunk[i]);
-    }
+    leave(row, meets, read, number, {&cells[read.chunks[number] >> shift], count});
   }
   return true;
+}
+
+// Leaves the reads of a chunk in its cells, which are clean.
+void ProxyReads::leave(CheckedRow& row, Meets& meets, const ProductRead& read, std::uint32_t number,
+                       std::span<Cell> cells) {
+  const SegmentId by = read_by_[number];
+  if (by != 0 && by == meets.standing) return;
+  const std::size_t of_word = cells.size() / (ProductRead::kChunkBytes / 4);
+  // A chunk may be read twice.
+  const bool are_replaced = by != 0 && by == meets.replaced && by != row.now &&
+                            Record{cells.front().rest}.segment() == by;
+  for (std::uint32_t i = 0; i < cells.size(); ++i) {
+    const unsigned lane = read.lane_at(number, static_cast<std::uint32_t>(i / of_word));
+    if (are_replaced) {
+      cells[i].rest = Record::of(row.now, lane, read.pc).bits;
+    } else {
+      leave(row, meets, lane, cells[i]);
+    }
+  }
 }
 
 //   for_each_cell(visit): calls visit(lane, cell) for each cell of each lane

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "vgpu/check/race/general/general_state.hpp"
 #include "vgpu/check/race/general/row_causality.hpp"
@@ -57,6 +59,8 @@ class ProxyReads {
   bool take(CheckedRow& row, Meets& meets, ForEachCell for_each_cell);
   bool is_clean(CheckedRow& row, Meets& meets, const Cell& cell);
   void leave(CheckedRow& row, Meets& meets, unsigned lane, Cell& cell);
+  void leave(CheckedRow& row, Meets& meets, const ProductRead& read, std::uint32_t number,
+             std::span<Cell> cells);
   bool is_visible(CheckedRow& row, Meets& meets, const Record& write);
   bool is_visible_to_lane(CheckedRow& row, const Record& write, unsigned lane);
   std::uint32_t visible_lanes(CheckedRow& row, SegmentId by);
@@ -67,6 +71,8 @@ class ProxyReads {
 
   GeneralState& state_;
   RowCausality& causality_;
+  // The segment that has read all cells of a chunk of the product, before it; 0: several, or none.
+  std::vector<SegmentId> read_by_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -142,6 +142,8 @@ struct RaceRowFunctions {
   RaceRowResult (*uniform)(const RaceRow&);
   RaceRowResult (*scattered)(const RaceRow&);
   RunsFn runs;
+  // Returns lane 0, and the lanes that access another word of 4 bytes than the lane before them.
+  std::uint32_t (*new_words)(const std::uint32_t* offset);
   // Returns the first word that belongs to none of those, or that refers to a list; 2 * cells:
   // there is none.
   std::uint32_t (*find_other)(const CellRow& row, const KnownBefore& known);

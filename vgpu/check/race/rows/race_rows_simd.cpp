@@ -355,15 +355,19 @@ RaceRowResult scattered(const RaceRow& row) {
   return full ? scattered_row<true, false>(row) : scattered_row<false, false>(row);
 }
 
-LaneRuns runs(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t step) {
+// Returns the lanes, lane 0 aside, whose offset is not `step` more than that of the lane before, in
+// units of 1 << kShift bytes.
+template <unsigned kShift>
+[[gnu::always_inline]] inline std::uint32_t differing(const std::uint32_t* offset,
+                                                      std::uint32_t step) {
   constexpr unsigned kWords = 2 * kWidth;
   using Words = std::uint32_t __attribute__((vector_size(4 * kWords)));
-  std::uint32_t begins = 1;
+  std::uint32_t lanes = 0;
   for (unsigned at = 0; at < kLanes; at += kWords) {
     // Compares lanes from number 1 on; the last vector compares one lane twice.
     const unsigned lane = at + kWords == kLanes ? at : at + 1;
-    const Words expected = load<Words>(offset + lane - 1) + step;
-    const Words given = load<Words>(offset + lane);
+    const Words expected = (load<Words>(offset + lane - 1) + step) >> kShift;
+    const Words given = load<Words>(offset + lane) >> kShift;
     std::uint32_t differ = 0;
 #if defined(__AVX512F__)
     differ = _mm512_cmpneq_epi32_mask((__m512i)given, (__m512i)expected);
@@ -372,11 +376,17 @@ LaneRuns runs(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t ste
 #else
     for (unsigned i = 0; i < kWords; ++i) differ |= std::uint32_t{given[i] != expected[i]} << i;
 #endif
-    begins |= differ << lane;
+    lanes |= differ << lane;
   }
-  begins = (begins | ~(mask << 1)) & mask;
+  return lanes;
+}
+
+LaneRuns runs(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t step) {
+  const std::uint32_t begins = ((differing<0>(offset, step) | 1) | ~(mask << 1)) & mask;
   return {begins, static_cast<std::uint32_t>(__builtin_popcount(begins))};
 }
+
+std::uint32_t new_words(const std::uint32_t* offset) { return differing<2>(offset, 0) | 1; }
 
 // The words of cells of the general checker.
 using CellWords = Epochs;
@@ -443,7 +453,7 @@ void record_reads(const CellRow& row, std::uint64_t record) {
 
 extern const RaceRowFunctions
     kRaceRowFunctions;  // NOLINT(readability-redundant-declaration): constants are of one file else
-const RaceRowFunctions kRaceRowFunctions{strided,    uniform,       scattered,   runs,
-                                         find_other, record_writes, record_reads};
+const RaceRowFunctions kRaceRowFunctions{strided,   uniform,    scattered,     runs,
+                                         new_words, find_other, record_writes, record_reads};
 
 }  // namespace warpcheck::vgpu::WARPCHECK_SIMD

@@ -10,6 +10,7 @@
 
 #include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/order/clocks/epoch.hpp"
+#include "vgpu/machine/compute/simd.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -99,6 +100,14 @@ bool mark_word(std::uint16_t& word, std::uint16_t mine, bool write) {
     word = static_cast<std::uint16_t>((mine & ~(WordMark::kPhase - 1)) | WordMark::kMany);
   }
   return true;
+}
+
+// Marks a word that several threads read.
+//   many: its mark afterwards
+bool mark_word_of_many(std::uint16_t& word, std::uint32_t many) {
+  const unsigned distance = word ^ many;
+  word = static_cast<std::uint16_t>(many);
+  return distance >= WordMark::kPhase || (distance & WordMark::kWritten) == 0;
 }
 
 }  // namespace
@@ -308,21 +317,21 @@ bool RowLog::grow_offsets() {
   return true;
 }
 
-// Marks the words that all lanes read, in no order.  Mostly, many threads have read them before.
+// Marks the words that all lanes read, in no order.  Neighbouring lanes often read one word, or
+// parts of it.  Mostly, many threads have read it before.
 bool RowLog::mark_reads(const Row& row, const std::uint32_t* offsets) {
   const std::uint16_t* const lanes = record_.lanes->of_words[0];
   const std::uint32_t mine = record_.phase + row.warp * kWarpLanes * WordMark::kThread;
   const std::uint32_t many = record_.phase | WordMark::kMany;
-  std::uint32_t differences = 0;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    differences |= record_.marks[offsets[lane] / 4] ^ many;
-  }
-  if (differences == 0) return true;
+  static const auto new_words = race_row_functions(simd_level()).new_words;
   bool marked = true;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+  for (std::uint32_t rest = new_words(offsets); rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     std::uint16_t& word = record_.marks[offsets[lane] / 4];
     if (word == many) continue;
-    marked &= mark_word(word, static_cast<std::uint16_t>(mine + lanes[lane]), false);
+    const bool is_one = in_lockstep_ || lane + 1 == kWarpLanes || (rest >> (lane + 1) & 1) != 0;
+    marked &= is_one ? mark_word(word, static_cast<std::uint16_t>(mine + lanes[lane]), false)
+                     : mark_word_of_many(word, many);
   }
   return marked;
 }
@@ -359,9 +368,7 @@ bool RowLog::mark_uniform(const Row& row) {
       marked &= mark_word(word, thread, row.write);
       continue;
     }
-    const unsigned distance = word ^ many;
-    marked &= distance >= WordMark::kPhase || (distance & WordMark::kWritten) == 0;
-    word = static_cast<std::uint16_t>(many);
+    marked &= mark_word_of_many(word, many);
   }
   return marked;
 }

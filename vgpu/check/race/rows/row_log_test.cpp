@@ -97,6 +97,31 @@ TEST_F(RowLogTest, TakesScatteredLanes) {
   EXPECT_FALSE(log_.take(row, offsets.data()));  // lanes overlap with each other
 }
 
+// Lanes 0 and 1, 2 and 3 ... read halves of one word; lane 31 reads one alone.
+TEST_F(RowLogTest, TakesLanesThatReadPartsOfAWord) {
+  std::array<std::uint32_t, 32> offsets{};
+  for (std::uint32_t lane = 0; lane < 32; ++lane) offsets[lane] = 2 * lane;
+  offsets[31] = 64;
+  RowLog::Row row = row_of(1, 0, kRead);
+  row.scattered = true;
+  for (const bool in_lockstep : {false, true}) {
+    begin(in_lockstep ? kOrderedInWarp : kOrderedInThread);
+    RowLog::Row own = row_of(1, 16 - 31, kWrite, 1u << 31);  // word 16 by lane 31
+    EXPECT_TRUE(take(own));
+    EXPECT_TRUE(log_.take(row, offsets.data()));
+    EXPECT_TRUE(take(own));                                 // nobody else has read it
+    EXPECT_EQ(take(row_of(1, 0, kWrite, 1)), in_lockstep);  // word 0: lane 1 has read it, too
+    EXPECT_FALSE(take(row_of(2, 0, kWrite, 1u << 5)));      // of another warp
+    EXPECT_TRUE(take(row_of(2, 0, kRead, 1u << 5)));
+    begin(in_lockstep ? kOrderedInWarp : kOrderedInThread);
+    EXPECT_TRUE(take(row_of(1, 4, kWrite, 1)));              // word 4 by lane 0
+    EXPECT_EQ(log_.take(row, offsets.data()), in_lockstep);  // lanes 8 and 9 read it
+    begin(in_lockstep ? kOrderedInWarp : kOrderedInThread);
+    EXPECT_TRUE(take(row_of(2, 4, kWrite, 1)));
+    EXPECT_FALSE(log_.take(row, offsets.data()));
+  }
+}
+
 TEST_F(RowLogTest, InactiveLanesTouchNothing) {
   EXPECT_TRUE(take(row_of(0, 0, kWrite, 0x0000ffff)));
   EXPECT_TRUE(take(row_of(1, 0, kWrite, 0xffff0000)));
@@ -279,6 +304,23 @@ TEST(RowRuns, BeginWhereALaneIsNotBehindTheLast) {
     expect(runs(halves.data(), ~0u, 0), 0x00010001u, 2);
     expect(runs(tile.data(), 0x0000ff30, 4), 0x00001110u, 3);  // word 8 follows word 5
     expect(runs(halves.data(), 1u << 31, 0), 1u << 31, 1);
+  }
+}
+
+TEST(RowRuns, LanesOfOneWordBeginTogether) {
+  std::array<std::uint32_t, 32> bytes{}, halves{}, scattered{};
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    bytes[lane] = 2 + lane;             // the first word has two lanes
+    halves[lane] = lane / 16 * 64 + 2;  // two words
+    scattered[lane] = lane * 8;
+  }
+  scattered[31] = scattered[30] + 3;
+  for (const SimdLevel level : {SimdLevel::baseline, SimdLevel::avx2, SimdLevel::avx512}) {
+    if (level > host_simd_level()) continue;
+    const auto new_words = race_row_functions(name_of(level)).new_words;
+    EXPECT_EQ(new_words(bytes.data()), 0x44444445u) << name_of(level);
+    EXPECT_EQ(new_words(halves.data()), 0x00010001u) << name_of(level);
+    EXPECT_EQ(new_words(scattered.data()), 0x7fffffffu) << name_of(level);
   }
 }
 
