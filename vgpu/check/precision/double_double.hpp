@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
 namespace warpcheck::vgpu {
 
@@ -86,6 +87,30 @@ inline DoubleDouble tanh(const DoubleDouble& a) {
   const DoubleDouble power = exp2(DoubleDouble{2 * a.hi, 2 * a.lo} / kLn2), one{1, 0};
   return (power - one) / (power + one);
 }
+
+// Sines and cosines are those of arguments up to 2^30 / pi.
+inline bool has_sine(const DoubleDouble& a) { return std::abs(a.hi) < 0x1p28; }
+// The sine of an angle after so many quarters of a turn: the Taylor series of what is left of it.
+inline DoubleDouble sine_after(const DoubleDouble& a, int quarters) {
+  constexpr DoubleDouble kQuarter{0x1.921fb54442d18p0, 0x1.1a62633145c07p-54};
+  constexpr double kQuarterRest = -0x1.f1976b7ed8fbcp-110;
+  constexpr int kTerms = 14;
+  const double whole = std::nearbyint(a.hi / kQuarter.hi);
+  const DoubleDouble rest = a - two_product(whole, kQuarter.hi) - two_product(whole, kQuarter.lo) -
+                            DoubleDouble{whole * kQuarterRest, 0};
+  const auto turns = static_cast<std::int64_t>(whole) + quarters;
+  const bool is_cosine = (turns & 1) != 0;
+  const DoubleDouble square = rest * rest;
+  DoubleDouble sum{1, 0};
+  for (int i = kTerms; i > 0; --i) {
+    const double divisor = is_cosine ? (2 * i - 1) * (2 * i) : 2 * i * (2 * i + 1);
+    sum = DoubleDouble{1, 0} - sum * square / DoubleDouble{divisor, 0};
+  }
+  if (!is_cosine) sum = sum * rest;
+  return (turns & 2) != 0 ? -sum : sum;
+}
+inline DoubleDouble sine(const DoubleDouble& a) { return sine_after(a, 0); }
+inline DoubleDouble cosine(const DoubleDouble& a) { return sine_after(a, 1); }
 
 inline double to_double(const DoubleDouble& a) { return a.hi + a.lo; }
 inline double magnitude(const DoubleDouble& a) { return std::abs(a.hi + a.lo); }

@@ -32,21 +32,33 @@ std::optional<DoubleDouble> exact_of(const ShadowOperation& operation, const Ope
     case Opcode::abs_: return a.hi < 0 ? -a : a;
     case Opcode::ex2_: return exp2(a);
     case Opcode::lg2_: return a.hi > 0 ? std::optional(log2(a)) : std::nullopt;
+    case Opcode::sin_: return has_sine(a) ? std::optional(sine(a)) : std::nullopt;
+    case Opcode::cos_: return has_sine(a) ? std::optional(cosine(a)) : std::nullopt;
     case Opcode::tanh_: return tanh(a);
     case Opcode::cvt_: return rounds_to_whole(operation) ? std::nullopt : std::optional(a);
     default: return std::nullopt;
   }
 }
 
-std::array<double, 3> effects_of(ptx::Opcode opcode, const OperationNumbers& values,
-                                 const std::array<double, 3>& errors) {
-  const auto size = [&](std::size_t i) { return magnitude(values[i]); };
+std::array<double, 3> slopes_of(Opcode opcode, const OperationNumbers& in, double result) {
+  const double a = in[0].hi, b = in[1].hi;
   switch (opcode) {
-    case Opcode::mul_: return {errors[0] * size(1), errors[1] * size(0), 0};
+    case Opcode::sub_: return {1, -1, 0};
+    case Opcode::mul_: return {b, a, 0};
     case Opcode::mad_:
-    case Opcode::fma_: return {errors[0] * size(1), errors[1] * size(0), errors[2]};
-    case Opcode::div_: return {errors[0] / size(1), errors[1] * size(0) / (size(1) * size(1)), 0};
-    default: return errors;
+    case Opcode::fma_: return {b, a, 1};
+    case Opcode::div_: return {1 / b, -result / b, 0};
+    case Opcode::rcp_: return {-result * result, 0, 0};
+    case Opcode::sqrt_: return {result == 0 ? 0 : 0.5 / result, 0, 0};
+    case Opcode::rsqrt_: return {-0.5 * result / a, 0, 0};
+    case Opcode::ex2_: return {result * kLn2.hi, 0, 0};
+    case Opcode::lg2_: return {1 / (a * kLn2.hi), 0, 0};
+    case Opcode::sin_: return {cosine(in[0]).hi, 0, 0};
+    case Opcode::cos_: return {-sine(in[0]).hi, 0, 0};
+    case Opcode::tanh_: return {1 - result * result, 0, 0};
+    case Opcode::neg_: return {-1, 0, 0};
+    case Opcode::abs_: return {a < 0 ? -1.0 : 1.0, 0, 0};
+    default: return {1, 1, 0};
   }
 }
 

@@ -15,9 +15,9 @@ using OperationNumbers = std::array<DoubleDouble, 3>;
 // Returns what an operation gives without rounding; nothing: it is not known.
 std::optional<DoubleDouble> exact_of(const ShadowOperation& operation, const OperationNumbers& in);
 
-// Returns how much of the operands' errors reaches the result.
-std::array<double, 3> effects_of(ptx::Opcode opcode, const OperationNumbers& values,
-                                 const std::array<double, 3>& errors);
+// Returns how much the result moves with each operand: the partial derivatives.
+//   result: of these operands
+std::array<double, 3> slopes_of(ptx::Opcode opcode, const OperationNumbers& in, double result);
 
 // Returns how far the result of operands that are within their bounds may be from that of the exact
 // ones; infinite where that has no limit.

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "vgpu/check/checker.hpp"
+#include "vgpu/check/host_shared_memory.hpp"
 #include "vgpu/check/precision/precision_domain.hpp"
 #include "vgpu/check/shadow/shadow_plane.hpp"
 
@@ -27,13 +28,16 @@ class PrecisionChecker final : public Checker {
   [[nodiscard]] Watched watches() const override {
     return {.trial_end = true, .collectives = true, .steps = true};
   }
-  void on_allocate(const Allocation& allocation) override { plane_->on_allocate(allocation); }
+  void on_allocate(const Allocation& allocation) override {
+    plane_->on_allocate(allocation);
+    shared_.allocated(allocation);
+  }
   void on_hand_out(const Allocation& allocation, std::uint32_t offset,
                    std::uint32_t bytes) override {
     plane_->on_hand_out(allocation, offset, bytes);
   }
-  void on_free(const Allocation& allocation) override { plane_->on_free(allocation); }
-  void on_sync(const Sync& sync) override { plane_->on_sync(sync); }
+  void on_free(const Allocation& allocation) override;
+  void on_sync(const Sync& sync) override;
   void on_device_copy(const DeviceCopy& copy) override { plane_->on_device_copy(copy); }
   void on_step(const InstrStep& step) override { plane_->on_step(step); }
   void on_step_end(const InstrStep& step) override { plane_->on_step_end(step); }
@@ -50,17 +54,23 @@ class PrecisionChecker final : public Checker {
   };
 
  private:
-  // Outputs whose errors were made at one line and have the same cancellation; the worst is kept.
+  // Outputs that have lost digits, whose errors were made at one line and have the same
+  // cancellation; the worst is kept.
   struct Outputs {
     Output worst;
-    std::uint64_t count = 0;  // of those with an error of kUlpsMin or more
+    std::uint64_t count = 0;
   };
   void look_at(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
+  void look_at_shared(const Allocation& allocation);
+  void forget_written_by_host();
+  [[nodiscard]] bool has_lost_digits(const PrecisionDomain::Value& value, double computed,
+                                     double ulps) const;
   void report_output(const Outputs& outputs);
   void report_unstable(const PrecisionSite& site);
 
   PrecisionDomain domain_;
   std::unique_ptr<ShadowPlane<PrecisionDomain>> plane_;
+  HostSharedMemory shared_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Outputs> outputs_;
 };
 

@@ -52,6 +52,48 @@ bool holds(ptx::Compare compare, double difference) {
   }
 }
 
+// Of a format: half a unit in the last place of 1, and how many of a fraction's last bits are 0 in
+// numbers that people write down.
+struct FormatDigits {
+  double half_unit = 0;
+  std::uint64_t spare = 0;  // a mask
+};
+FormatDigits digits_of_format(Type type) {
+  switch (type) {
+    case Type::f64: return {0x1p-53, (1u << 13) - 1};
+    case Type::f32: return {0x1p-24, (1u << 5) - 1};
+    case Type::f16: return {0x1p-11, (1u << 3) - 1};
+    case Type::bf16: return {0x1p-8, (1u << 2) - 1};
+    default: return {};
+  }
+}
+
+// Returns how far a datum moves (Moved).
+Moved moved_of_datum(double value, std::uint64_t bits, Type type) {
+  const FormatDigits digits = digits_of_format(type);
+  // Whole numbers are exact, too, and so is what expf() adds to round to one.
+  const bool is_whole = std::abs(value) <= 0x1p24 && value == std::nearbyint(value);
+  if (is_whole || (bits & digits.spare) == 0) return {};
+  const std::uint64_t sign = std::uint64_t{1} << (8 * ptx::bytes_of(type) - 1);
+  std::uint64_t random = (bits & ~sign) * 0x9e37'79b9'7f4a'7c15;
+  random ^= random >> 29;
+  random *= 0xbf58'476d'1ce4'e5b9;
+  const auto unit = static_cast<float>(value * digits.half_unit);
+  Moved moved;
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    const auto part = static_cast<std::int16_t>(random >> (16 * i));
+    moved[i] = unit * (static_cast<float>(part) * 0x1p-16f + (part < 0 ? -0.5f : 0.5f));
+  }
+  return moved;
+}
+
+// Returns the number rounded to a float of the type.
+double rounded_to(const DoubleDouble& value, Type type) {
+  const double whole = to_double(value);
+  const double unit = unit_in_last_place(whole, type);
+  return type == Type::f64 ? whole : std::nearbyint(whole / unit) * unit;
+}
+
 }  // namespace
 
 double float_of_bits(std::uint64_t bits, Type type) {
@@ -88,7 +130,7 @@ std::optional<Value> PrecisionDomain::constant(std::uint64_t bits, Type type) {
   if (float_format_of(type) != FloatFormat::none) {
     const double value = float_of_bits(bits, type);
     if (!std::isfinite(value)) return std::nullopt;
-    return Value{.exact = {value, 0}, .type = type};
+    return Value{.exact = {value, 0}, .type = type, .moved = moved_of_datum(value, bits, type)};
   }
   const std::uint32_t bytes = ptx::bytes_of(type);
   if (bytes == 0 || bytes > 8 || ptx::is_packed(type)) return std::nullopt;
@@ -133,6 +175,7 @@ std::optional<Value> PrecisionDomain::of_exponent(const ShadowOperation& operati
   if (!scale) return std::nullopt;
   Value value = operands[0].value;
   value.exact = {std::ldexp(value.exact.hi, *scale), std::ldexp(value.exact.lo, *scale)};
+  for (float& one : value.moved) one = std::ldexp(one, *scale);
   return value;
 }
 
@@ -168,7 +211,10 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
   for (const ShadowOperand<Value>& one : operands) {
     const bool is_whole = one.is_plain && result_bits != nullptr &&
                           is_whole_making(one.value.exact.hi, operation.result);
-    if (is_whole) return constant(*result_bits, operation.result);
+    if (!is_whole) continue;
+    std::optional<Value> step_of_kernel = constant(*result_bits, operation.result);
+    if (step_of_kernel) step_of_kernel->moved = {};
+    return step_of_kernel;
   }
   std::optional<DoubleDouble> truth = exact_of(operation, exact);
   const std::optional<DoubleDouble> of_kernel = has_error ? exact_of(operation, kernel) : truth;
@@ -192,13 +238,19 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
   if (absorbs(opcode, values, result)) ++site.absorbed;
 
   Value value{.exact = *truth, .made_at = number, .type = operation.result};
+  const std::array<double, 3> slopes = slopes_of(opcode, exact, truth->hi);
+  for (std::size_t i = 0; i < operands.size() && i < slopes.size(); ++i) {
+    const auto slope = static_cast<float>(slopes[i]);
+    for (std::size_t k = 0; k < value.moved.size(); ++k)
+      value.moved[k] += slope * operands[i].value.moved[k];
+  }
   double most = magnitude(DoubleDouble{result, 0} - *of_kernel);
   if (!has_error) return value;
-  const std::array<double, 3> effects = effects_of(opcode, exact, errors);
-  for (std::size_t i = 0; i < operands.size() && i < effects.size(); ++i) {
+  for (std::size_t i = 0; i < operands.size() && i < slopes.size(); ++i) {
     const Value& from = operands[i].value;
-    if (effects[i] <= most || from.made_at == kNoSite) continue;
-    most = effects[i];
+    const double effect = std::abs(slopes[i]) * errors[i];
+    if (!(effect > most) || from.made_at == kNoSite) continue;
+    most = effect;
     value.made_at = from.made_at;
     value.cancelled_at = from.cancelled_at;
     value.cancelled_bits = from.cancelled_bits;
@@ -230,10 +282,11 @@ bool PrecisionDomain::compare(const ShadowStep& step, const ShadowOperation& ope
   if (operation.modifiers->bool_op != ptx::BoolOp::none || holds(how, a - b) != outcome) {
     return true;
   }
-  const DoubleDouble difference = operands[0].value.exact - operands[1].value.exact;
+  const double difference = rounded_to(operands[0].value.exact, operation.type) -
+                            rounded_to(operands[1].value.exact, operation.type);
   PrecisionSite& site = sites_[site_of(step)];
   ++site.executed;
-  if (holds(how, difference.hi) == outcome) return true;
+  if (holds(how, difference) == outcome) return true;
   if (site.unstable++ == 0) {
     site.a = a;
     site.b = b;

@@ -2,10 +2,14 @@
 // nothing had been rounded since the host gave the data.
 //
 // The digits are those of a double-double (106 bits).  With it travels the line at which most of
-// the error was made, and the cancellation that has made it matter.  What the domain does not know
-// (sines, bits of floats that are taken apart) is taken as the kernel has it.
+// the error was made, and the cancellation that has made it matter, and how far it moves if the
+// data are other by a rounding error.  What the domain does not know (sines, bits of floats that
+// are taken apart) is taken as the kernel has it.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -36,6 +40,17 @@ struct PrecisionSite {
   double a = 0, b = 0, exact_a = 0, exact_b = 0;
 };
 
+// How far a value moves if each datum of the host moves by half a unit in its last place or less,
+// for some random directions: an error of that size says nothing against a kernel, because data
+// that are measured or calculated have it themselves.  Equal data move alike.  Whole numbers and
+// numbers with few digits are exact, as literals are as a rule.
+using Moved = std::array<float, 4>;
+inline double largest(const Moved& moved) {
+  float most = 0;
+  for (const float one : moved) most = std::max(most, std::abs(one));
+  return static_cast<double>(most);
+}
+
 class PrecisionDomain {
  public:
   explicit PrecisionDomain(const Reporter& reporter) : reporter_(&reporter) {}
@@ -46,6 +61,7 @@ class PrecisionDomain {
     std::uint32_t cancelled_at = kNoSite;  // where most of the leading bits have cancelled since
     std::int32_t cancelled_bits = 0;
     ptx::Type type = ptx::Type::none;
+    Moved moved{};
     friend bool operator==(const Value&, const Value&) = default;
   };
   static constexpr bool kTrustsBits = true;

@@ -275,6 +275,38 @@ TEST(PrecisionDomain, KnowsTheErrorsOfTwentyKernels) {
   }
 }
 
+TEST(PrecisionDomain, KnowsSinesAndCosines) {
+  for (double x = 0.3; std::abs(x) < 0x1p28; x *= -7.3) {
+    Exact value, error;
+    for (const bool is_sine : {true, false}) {
+      const DoubleDouble a{x, 0}, found = is_sine ? sine(a) : cosine(a);
+      mpfr_set_d(value.get(), x, MPFR_RNDN);
+      is_sine ? mpfr_sin(value.get(), value.get(), MPFR_RNDN)
+              : mpfr_cos(value.get(), value.get(), MPFR_RNDN);
+      mpfr_sub_d(error.get(), value.get(), found.hi, MPFR_RNDN);
+      mpfr_sub_d(error.get(), error.get(), found.lo, MPFR_RNDN);
+      EXPECT_LT(std::abs(mpfr_get_d(error.get(), MPFR_RNDN)), 0x1p-95) << x;
+    }
+  }
+  EXPECT_FALSE(has_sine({0x1p28, 0}));
+}
+
+// What rounding the data would do: equal data move alike, numbers of few digits do not move.
+TEST(PrecisionDomain, MovesDataByHalfAUnit) {
+  Machine m;
+  const Number a = Machine::number(0.1f), b = Machine::number(0.7f), one = Machine::number(1);
+  const double half_unit = unit_in_last_place(1, Type::f32) / 2;
+  EXPECT_EQ(largest(one.value.moved), 0);
+  EXPECT_GE(largest(a.value.moved), 0.1 * half_unit * 0.5);
+  EXPECT_LE(largest(a.value.moved), 0.1 * half_unit * 1.0001);
+  EXPECT_EQ(largest(m.sub(a, a).value.moved), 0);
+  EXPECT_GT(largest(m.sub(a, b).value.moved), 0);
+  const float square = 2 * 0.7f * b.value.moved[0];
+  EXPECT_FLOAT_EQ(m.mul(b, b).value.moved[0], square);
+  EXPECT_FLOAT_EQ(m.sqrt(b).value.moved[0], b.value.moved[0] / (2 * std::sqrt(0.7f)));
+  EXPECT_FLOAT_EQ(m.div(one, b).value.moved[0], -b.value.moved[0] / (0.7f * 0.7f));
+}
+
 TEST(PrecisionDomain, CountsSumsThatChangeNothing) {
   Program program;
   program.code.resize(1);

@@ -301,11 +301,12 @@ std::optional<RoundingDomain::Value> RoundingDomain::apply(const ShadowStep& ste
   std::array<double, 3> errors{};
   for (std::size_t i = 0; i < operands.size(); ++i)
     errors[i] = in.has_result ? magnitude(in.computed[i] - in.exact[i]) : in.bounds[i];
-  const std::array<double, 3> effects = effects_of(operation.opcode, in.exact, errors);
+  const std::array<double, 3> slopes = slopes_of(operation.opcode, in.exact, truth->hi);
   double most = actual;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (effects[i] <= most || operands[i].value.made_at == ptx::kNone) continue;
-    most = effects[i];
+    const double effect = std::abs(slopes[i]) * errors[i];
+    if (!(effect > most) || operands[i].value.made_at == ptx::kNone) continue;
+    most = effect;
     value.made_at = operands[i].value.made_at;
   }
   return value;

@@ -51,12 +51,21 @@ class ShadowPlane : public Observer {
     return memory_of(allocation).read(offset, bytes, kTorn);
   }
 
+  // Returns whether the memory holds anything but plain bytes.
+  [[nodiscard]] bool is_known(const Allocation& allocation) {
+    return !memory_of(allocation).empty();
+  }
+  // The bytes are plain from now on.
+  void forget(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes) {
+    memory_of(allocation).make_plain(offset, bytes, kTorn);
+  }
+
   [[nodiscard]] Watched watches() const override { return {.collectives = true, .steps = true}; }
   void on_allocate(const Allocation& allocation) override { forget(allocation); }
   void on_free(const Allocation& allocation) override { forget(allocation); }
   void on_hand_out(const Allocation& allocation, std::uint32_t offset,
                    std::uint32_t bytes) override {
-    memory_of(allocation).make_plain(offset, bytes, kTorn);
+    forget(allocation, offset, bytes);
   }
   void on_sync(const Sync& sync) override {
     if (sync.kind == Sync::Kind::kernel_start) {
