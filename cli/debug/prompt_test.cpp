@@ -291,8 +291,8 @@ TEST_F(PromptTest, WatchedValuesAreShownByTheirType) {
 TEST_F(PromptTest, AProgramGoesBackOverItsLaunchesAndWritesOnce) {
   const auto said =
       session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/two_kernels",
-              {"break second if blockIdx.y == 0", "continue", "continue", "reverse-continue", "watch shared 20 4",
-               "reverse-continue", "goto end", "print %r1", "reverse-stepi"});
+              {"break second if blockIdx.y == 0", "continue", "continue", "reverse-continue",
+               "watch shared 20 4", "reverse-continue", "goto end", "print %r1", "reverse-stepi"});
   EXPECT_HAS(said[0], "begin\n");
   EXPECT_HAS(said[2], "between\n");
   EXPECT_HAS(said[2], "breakpoint 2\n");

@@ -1,7 +1,7 @@
 // What the programs with one defect share: an input, an output, and a check of the result that the
 // exit status tells.  The first line of each program says the kind of its first finding, and how
-// the change that helps begins; a second one, how many devices it needs.  `//@` marks the lines of that
-// finding.
+// the change that helps begins; a second one, how many devices it needs.  `//@` marks the lines of
+// that finding.
 #pragma once
 
 #include <cuda_runtime.h>
