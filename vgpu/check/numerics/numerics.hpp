@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
-#include "vgpu/check/host_shared_memory.hpp"
 #include "vgpu/check/numerics/origins.hpp"
 #include "vgpu/check/numerics/tags.hpp"
 #include "vgpu/check/numerics/value_plan.hpp"
+#include "vgpu/check/shadow/host_shared_memory.hpp"
 
 namespace warpcheck::vgpu {
 

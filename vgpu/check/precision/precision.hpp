@@ -13,8 +13,8 @@
 #include <string>
 
 #include "vgpu/check/checker.hpp"
-#include "vgpu/check/host_shared_memory.hpp"
 #include "vgpu/check/precision/precision_domain.hpp"
+#include "vgpu/check/shadow/host_shared_memory.hpp"
 #include "vgpu/check/shadow/shadow_plane.hpp"
 
 namespace warpcheck::vgpu {
