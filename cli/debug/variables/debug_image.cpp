@@ -96,7 +96,8 @@ void Assembler::read_section() {
   section.name = lexer_.take().text;
   const std::uint32_t first_line = lexer_.peek().line;
   if (!lexer_.peek().is('{')) fail(first_line, section, "expected '{' after the name of a section");
-  const std::string_view body = lexer_.skip_braces();
+  std::string_view body = lexer_.skip_braces();
+  body = body.substr(1, body.size() - 2);  // without the braces
   const std::string place = fmt::format("{}: {} from line {}", name_, section.name, first_line);
   Lexer lexer(body, place);
   const auto line_of = [&](const Token& token) { return first_line + token.line - 1; };
