@@ -51,7 +51,7 @@
 // says leak_without_lines: nothing has freed what (1) allocated; (1) is in leak+0x
 // case kernel_without_lines: -cudart shared -Xcompiler -g0 | | kernel
 // expect kernel_without_lines: error use-after-free
-// says kernel_without_lines: that has been freed; (2) freed it; (2) is in Free::operator()(int*) const+0x
+// says kernel_without_lines: that has been freed; (2) freed it; (2) is in Free::operator()+0x
 // case kernel_unoptimized: -G | | kernel
 // expect kernel_unoptimized: error use-after-free store owners_free
 // says kernel_unoptimized: (1) uses memory that has been freed; (2) freed it
