@@ -36,7 +36,7 @@ TEST(FindingTest, KernelNamesLoseParametersAndReturnType) {
   EXPECT_EQ(kernel_name("_Z1kILi3EEvPFivE"), "k<3>");
   EXPECT_EQ(kernel_name("_Z5outerIiEjT_"), "outer<int>");
   EXPECT_EQ(kernel_name("_Z1fILi2EEPKyi"), "f<2>");
-  EXPECT_EQ(kernel_name("_ZNK1ScvjEv"), "S::operator unsigned int() const");
+  EXPECT_EQ(kernel_name("_ZNK1ScvjEv"), "S::operator unsigned int");
   EXPECT_EQ(kernel_name("_ZN1SnwEm"), "S::operator new");
   EXPECT_EQ(kernel_name("plain"), "plain");
 }
