@@ -89,7 +89,7 @@ std::optional<ProgramRun> ProgramExperiments::run(cudart::ExecSettings settings)
   const int status = std::stoi(*ended);
   run.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   run.status = run.signal != 0 ? 128 + run.signal : WEXITSTATUS(status);
-  read_records(run, run.signal == 0);
+  read_records_and_counts(run, run.signal == 0);
   return run;
 }
 

@@ -104,14 +104,6 @@ void add_record(ProgramRun& run, const std::string& line) {
   }
 }
 
-// What the processes have counted; read once, because it may be long.
-void read_counts(ProgramRun& run) {
-  for (const auto& [process, log] : run.logs) {
-    std::ifstream counts(cudart::counts_path(run.records_file, process));
-    if (std::string line; std::getline(counts, line)) add_record(run, line);
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> program_environment(const cudart::ExecSettings& settings,
@@ -297,8 +289,7 @@ void ProgramRunner::wait_for_orphans(ProgramRun& run) {
     poll_once(0, run);
   }
   if (supervisor_.is_stopped()) Supervisor::end_all();
-  read_records(run, run.signal == 0 && !supervisor_.is_stopped());
-  read_counts(run);
+  read_records_and_counts(run, run.signal == 0 && !supervisor_.is_stopped());
 }
 
 void ProgramRunner::tell_progress(ProgramRun& run) {
@@ -344,6 +335,14 @@ void read_records(ProgramRun& run, bool is_whole) {
   for (const int process : processes) {
     const auto path = cudart::exec_log_path(run.records_file, process);
     if (auto log = cudart::read_exec_log(path)) run.logs.insert_or_assign(process, std::move(*log));
+  }
+}
+
+void read_records_and_counts(ProgramRun& run, bool is_whole) {
+  read_records(run, is_whole);
+  for (const auto& [process, log] : run.logs) {
+    std::ifstream counts(cudart::counts_path(run.records_file, process));
+    if (std::string line; std::getline(counts, line)) add_record(run, line);
   }
 }
 

@@ -44,6 +44,9 @@ std::vector<std::string> program_environment(const cudart::ExecSettings& setting
 // themselves; else the last line may be incomplete, because it is being written or its process was
 // killed.
 void read_records(ProgramRun& run, bool is_whole);
+// Does the same for a run that has ended, and reads what its processes have counted, which may be
+// long.
+void read_records_and_counts(ProgramRun& run, bool is_whole);
 
 // The running kernels when its processes last reported: "kernel fill, 12 of 64 blocks done" each;
 // empty: no kernel was running.
