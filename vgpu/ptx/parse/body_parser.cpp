@@ -232,10 +232,6 @@ class BodyParser {
       } else {
         location_.column = kMergedColumn;
       }
-      if (location.inlined_at == kNone && location.file != file_) {
-        context_.functions_of_files.add(location.file, function_.name);
-        file_ = location.file;
-      }
     } else if (word.text == ".pragma") {
       lexer_.skip_statement();
     } else if (word.text == ".reg") {
@@ -331,7 +327,6 @@ class BodyParser {
   Function& function_;
   LocationReader locations_;
   SourceLocation location_;
-  std::uint32_t file_ = kNone;  // that of the latest location which is not of inlined code
   std::vector<Unresolved> unresolved_;
   std::vector<std::string> header_names_;
   std::deque<std::string> known_names_;

@@ -162,15 +162,16 @@ Function& parse_function(Context& context, bool is_entry) {
   known = std::move(header.function);
   known.has_body = true;
   known.registers = std::move(header.registers);
+  const char* const begin = lexer.peek().text.data();
   if (context.later == nullptr) {
     parse_body(context, known);
   } else {
     const std::uint32_t line = lexer.peek().line;
-    const std::string_view text = lexer.skip_braces();
-    note_files(context, text, known.name);
     const auto index = static_cast<std::uint32_t>(&known - context.module.functions.data());
-    context.later->push_back({index, line, text});
+    context.later->push_back({index, line, lexer.skip_braces()});
   }
+  const char* const end = lexer.peek().text.data();  // blanks after the body change nothing
+  note_files(context, {begin, static_cast<std::size_t>(end - begin)}, known.name);
   return known;
 }
 

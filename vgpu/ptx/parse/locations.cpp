@@ -34,7 +34,6 @@ SourceLocation LocationReader::read() {
       const std::string_view label = lexer.expect_identifier("a label");
       const std::uint32_t offset = lexer.accept('+') ? read_number(lexer, "a number") : 0;
       out.function = context_.function_names.index_of(label, offset);
-      if (offset == 0) context_.functions_of_files.add_label(out.file, label);
     } else if (word == "inlined_at") {
       const Place call = read_place();
       const auto [file, line, column] = call;

@@ -47,7 +47,7 @@ class LocationReader {
   std::map<std::pair<Place, Caller>, std::uint32_t> interned_;
 };
 
-// Notes which files the .loc directives of a body name, as parsing it does.
+// Notes which files the .loc directives of a body name, without parsing it.
 //   function: its name
 void note_files(Context& context, std::string_view body, std::string_view function);
 
