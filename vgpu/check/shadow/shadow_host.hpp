@@ -1,13 +1,16 @@
 // Shadow values of the host's memory: what a test gives to the device, and what copies bring back.
 //
 // Host code is not followed.  The host's bytes at an address have a shadow value if a test has said
-// so, or a copy from the device has brought it, and they still are the bytes of then.
+// so, or a copy from the device has brought it, and they still are the bytes of then.  The host may
+// have freed the buffer since, and another one at its address may hold some equal bytes by chance:
+// what a copy brought counts only if most of it is still there.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "vgpu/check/shadow/shadow_cells.hpp"
@@ -39,7 +42,8 @@ class ShadowHost {
     for (std::uint32_t i = 0; i < bytes / 2; ++i) {
       put(address_of(at) + 2 * std::uint64_t{i}, static_cast<const std::byte*>(at) + 2 * i,
           {value, ptx::kNone, ShadowState::value, static_cast<std::uint8_t>(bytes),
-           static_cast<std::uint8_t>(i)});
+           static_cast<std::uint8_t>(i)},
+          kGiven);
     }
   }
   // Returns what the bytes are; nothing: host code may have calculated them.
@@ -47,10 +51,10 @@ class ShadowHost {
                                                          std::uint32_t bytes) const {
     Cells cells;
     for (std::uint32_t i = 0; i < bytes / 2; ++i) {
-      const Cell* const cell =
-          cell_at(address_of(at) + 2 * std::uint64_t{i}, static_cast<const std::byte*>(at) + 2 * i);
-      if (cell == nullptr) return std::nullopt;
-      cells.put(i, *cell);
+      const Known* const known = known_at(address_of(at) + 2 * std::uint64_t{i},
+                                          static_cast<const std::byte*>(at) + 2 * i);
+      if (known == nullptr) return std::nullopt;
+      cells.put(i, known->cell);
     }
     return cells.read(0, bytes, 0);
   }
@@ -63,11 +67,14 @@ class ShadowHost {
     ++copies_;
     Unknown unknown{.copy = copies_};
     if (access.brought == nullptr) return;
+    const std::unordered_set<std::uint32_t> replaced = replaced_copies(access);
     for (std::uint32_t i = 0; i < access.bytes; i += 2) {
       const bool is_whole = access.offset % 2 == 0 && i + 2 <= access.bytes;
-      const Cell* const cell = access.host == nullptr || !is_whole
-                                   ? nullptr
-                                   : cell_at(address_of(access.host) + i, access.brought + i);
+      const Known* const known = access.host == nullptr || !is_whole
+                                     ? nullptr
+                                     : known_at(address_of(access.host) + i, access.brought + i);
+      const Cell* const cell =
+          known == nullptr || replaced.contains(known->copy) ? nullptr : &known->cell;
       if (cell == nullptr) {
         for (std::uint32_t byte = i; byte < i + 2 && byte < access.bytes; ++byte) {
           unknown.hash = (unknown.hash ^ std::to_integer<std::uint64_t>(access.brought[byte]) ^
@@ -90,14 +97,17 @@ class ShadowHost {
     for (std::uint32_t i = 0; i + 2 <= access.bytes; i += 2) {
       const bool is_aligned = access.offset % 2 == 0;
       const Cell cell = is_aligned ? memory.cell((access.offset + i) / 2) : Cell{};
-      put(address_of(access.host) + i, access.allocation->data + access.offset + i, cell);
+      put(address_of(access.host) + i, access.allocation->data + access.offset + i, cell,
+          static_cast<std::uint32_t>(fetched_.size()));
     }
   }
 
  private:
+  static constexpr std::uint32_t kGiven = 0;  // by a test
   struct Known {
     Cell cell;
-    std::uint16_t bits = 0;  // what the bytes were
+    std::uint16_t bits = 0;       // what the bytes were
+    std::uint32_t copy = kGiven;  // from the device that brought them, from 1
   };
   static std::uint64_t address_of(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
   static std::uint16_t bits_at(const std::byte* at) {
@@ -105,14 +115,31 @@ class ShadowHost {
     std::memcpy(&bits, at, sizeof bits);
     return bits;
   }
-  void put(std::uint64_t address, const std::byte* bytes, const Cell& cell) {
-    known_[address] = {cell, bits_at(bytes)};
+  void put(std::uint64_t address, const std::byte* bytes, const Cell& cell, std::uint32_t copy) {
+    known_[address] = {cell, bits_at(bytes), copy};
   }
   // Null: nothing is known of the bytes.
-  [[nodiscard]] const Cell* cell_at(std::uint64_t address, const std::byte* bytes) const {
+  [[nodiscard]] const Known* known_at(std::uint64_t address, const std::byte* bytes) const {
     const auto found = known_.find(address);
     const bool is_known = found != known_.end() && found->second.bits == bits_at(bytes);
-    return is_known ? &found->second.cell : nullptr;
+    return is_known ? &found->second : nullptr;
+  }
+  // Returns the copies from the device most of whose bytes, among those that the host copies now,
+  // are others.  Zeros that were zeros say nothing.
+  [[nodiscard]] std::unordered_set<std::uint32_t> replaced_copies(const HostAccess& access) const {
+    std::unordered_set<std::uint32_t> replaced;
+    if (access.host == nullptr || known_.empty()) return replaced;
+    std::unordered_map<std::uint32_t, std::int64_t> kept;  // less those that are others
+    for (std::uint32_t i = 0; i + 2 <= access.bytes; i += 2) {
+      const auto found = known_.find(address_of(access.host) + i);
+      if (found == known_.end() || found->second.copy == kGiven) continue;
+      const std::uint16_t bits = bits_at(access.brought + i), before = found->second.bits;
+      if ((bits | before) != 0) kept[found->second.copy] += bits == before ? 1 : -1;
+    }
+    for (const auto& [copy, balance] : kept) {
+      if (balance < 0) replaced.insert(copy);
+    }
+    return replaced;
   }
 
   std::unordered_map<std::uint64_t, Known> known_;  // by address of two bytes

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -101,6 +102,28 @@ TEST_F(ShadowPlaneTest, LoadsAndStoresMoveValues) {
   run("ld.global.v2.u32 {%r2, %r3}, [%rd3];\nst.global.v2.u32 [%rd4], {%r3, %r2};");
   EXPECT_EQ(states(), all('v'));
   EXPECT_EQ(states(4), all('v'));
+}
+
+// The host may have freed a buffer, and filled another one at the same address.
+TEST_F(ShadowPlaneTest, WhatEqualsAResultByChanceIsPlain) {
+  run("ld.global.u32 %r2, [%rd3];\nst.global.u32 [%rd4], %r2;");
+  std::vector<std::byte> host(kBytes);
+  HostAccess fetch{.allocation = out_, .bytes = kBytes, .write = false};
+  fetch.host = host.data();
+  plane_.on_host_access(fetch);
+  const auto states_of_copy = [&](std::size_t others) {
+    std::memcpy(host.data(), out_->data, kBytes);
+    for (std::size_t thread = 0; thread < others; ++thread) std::memset(&host[8 * thread], 200, 4);
+    HostAccess back{.allocation = in_, .bytes = kBytes, .write = true};
+    back.host = back.brought = host.data();
+    plane_.on_host_access(back);
+    return std::array{plane_.in_memory(*in_, 0, 4).state, plane_.in_memory(*in_, 8 * 31, 4).state};
+  };
+  using enum ShadowState;
+  EXPECT_EQ(states_of_copy(0), (std::array{value, value}));
+  EXPECT_EQ(states_of_copy(4), (std::array{plain, value}));  // the host has changed some
+  for (std::size_t byte = 0; byte < 8 * 31; ++byte) out_->data[byte] = std::byte{77};
+  EXPECT_EQ(states_of_copy(0), (std::array{plain, plain}));
 }
 
 TEST_F(ShadowPlaneTest, WhatNothingHasInfluencedIsPlain) {
