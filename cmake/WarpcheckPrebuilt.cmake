@@ -18,9 +18,7 @@ warpcheck_prebuilt(vgpu/symbolic symbolic LINK warpcheck_program z3)
 warpcheck_prebuilt(vgpu/machine machine LINK warpcheck_program ${WARPCHECK_ASMJIT})
 warpcheck_prebuilt(vgpu/schedule schedule)
 warpcheck_prebuilt(vgpu/check check LINK warpcheck_machine warpcheck_schedule PkgConfig::xxhash)
-# Objects built by GCC read lines by the libbacktrace that comes with GCC.
-execute_process(COMMAND g++ -print-file-name=libbacktrace.a
-  OUTPUT_VARIABLE backtrace OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(backtrace ${WARPCHECK_PREBUILT}/vgpu/cudart/libwarpcheck_backtrace.a)
 if(NOT EXISTS ${backtrace})
   set(backtrace)
 endif()

@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
 #ifdef WARPCHECK_BACKTRACE
 #include <backtrace.h>
@@ -31,6 +34,25 @@ std::string place_in_module(const void* address) {
 #ifdef WARPCHECK_BACKTRACE
 
 constexpr std::size_t kCallersMax = 32;
+
+// Returns whether no place of a program is in a module: this one, unless it is the program, and
+// those of the compiler and the C library, whose debugging information takes longer to read than
+// most programs run.
+bool has_no_place(std::string_view path) {
+  static const std::string own = [] {
+    Dl_info info{};
+    const bool is_known = ::dladdr(reinterpret_cast<const void*>(&has_no_place), &info) != 0;
+    return is_known && info.dli_fname != nullptr ? info.dli_fname : "";
+  }();
+  if (path.empty()) return false;  // the program
+  constexpr std::array kPrefixes = std::to_array<std::string_view>(
+      {"ld-linux", "libc.so", "libdl.so", "libgcc_s.so", "libm.so", "libpthread.so", "librt.so",
+       "libstdc++.so", "linux-vdso.so"});
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return path == own || std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
+           return name.starts_with(prefix);
+         });
+}
 
 // Returns an address in the call instruction, because the next instruction may belong to another
 // line.
@@ -107,6 +129,18 @@ bool passes_on(const SymbolPlace& place) {
 }  // namespace
 
 #ifdef WARPCHECK_BACKTRACE
+
+// What libbacktrace calls in place of dl_iterate_phdr (CMakeLists.txt of this room).
+extern "C" int warpcheck_for_each_module(int (*visit)(dl_phdr_info*, std::size_t, void*),
+                                         void* data) {
+  std::pair asked{visit, data};
+  const auto visit_if_asked = [](dl_phdr_info* module, std::size_t size, void* to) {
+    const auto& [each, its] = *static_cast<decltype(asked)*>(to);
+    const bool is_left_out = module->dlpi_name != nullptr && has_no_place(module->dlpi_name);
+    return is_left_out ? 0 : each(module, size, its);
+  };
+  return ::dl_iterate_phdr(visit_if_asked, &asked);
+}
 
 std::vector<const void*> callers_from(const void* return_address) {
   struct Found {
