@@ -8,10 +8,13 @@
   begins with names it; `*/` there stands for any.
 - Every CMakeLists.txt below the root begins with a comment: what lives there, and what does not.
 - No folder holds more than about 40 files.
+- The page has the floors of ci/floors.txt.
 """
 import pathlib
 import re
 import sys
+
+from check_includes import floors_of
 
 LINES_MAX = 56  # of the tree
 FILES_MAX = 42  # of a folder with sources
@@ -57,6 +60,12 @@ def named_above(root, folder):
     return name_of(root, folder) in PROJECTS_OF_USERS
 
 
+def wrong_floors(page, floors):
+    rows = {room: ", ".join(name for name, _ in of_room) for room, of_room in floors_of(floors).items()}
+    return [f"docs/develop/architecture.md does not have the row | {room} | {names} |"
+            for room, names in rows.items() if f"| {room.split('/')[-1]} | {names} |" not in page]
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     lines, named = tree_of((root / "docs/develop/architecture.md").read_text())
@@ -77,6 +86,9 @@ def main():
             told.append(f"{name} holds {len(files)} files, {FILES_MAX} at most expected")
         if name not in named and not named_above(root, folder):
             told.append(f"neither docs/develop/architecture.md nor the CMakeLists.txt above it names {name}")
+    told += wrong_floors((root / "docs/develop/architecture.md").read_text(), (root / "ci/floors.txt").read_text())
+    if not wrong_floors("| room | roof, cellar |", "room\n  cellar low/*\n  roof *\n"):
+        told.append("folders_test.py does not find floors that are in the wrong order")
     print("\n".join(told) or f"{len(folders)} folders are as the page says")
     return 1 if told else 0
 

@@ -6,7 +6,8 @@
 - Every relative link of a page leads to a file, and its fragment to a heading there.
 - Every page, schema and table of docs/ that a source, a script or a page names exists.
 - docs/README.md leads to every page of docs/use/ and docs/develop/.
-Errors are planted for each of the three, and must be found.
+- Every file, folder and function that a page of docs/develop/ has in backticks exists.
+Errors are planted for each of the four, and must be found.
 """
 import functools
 import pathlib
@@ -21,6 +22,7 @@ SOURCES = {".md", ".cpp", ".hpp", ".cu", ".cuh", ".def", ".txt", ".cmake", ".py"
 LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 NAMED = re.compile(r"(?<![\w-])docs/(?:use|develop)/[\w./-]+\.(?:md|txt|json|svg)\b|(?<![\w-])docs/[\w-]+\.md\b")
 PLACEHOLDERS = {"docs/develop/verdicts/SUITE.txt"}
+OF_LIBRARIES = {"CLI::IsMember", "DeviceHistogram::HistogramEven"}
 
 
 def prose_of(text):
@@ -76,27 +78,66 @@ def errors_of_index(root):
             yield f"docs/README.md does not list {page.relative_to(root)}"
 
 
+def is_path(token, paths):
+    return token in paths or any(path.endswith("/" + token) for path in paths)
+
+
+def errors_of_code_names(root):
+    """What the pages for developers call by a name that the code does not have (any more)."""
+    pages = sorted((root / "docs" / "develop").glob("*.md"))
+    paths = {path.relative_to(root).as_posix() for top in TOP for path in [root / top, *(root / top).rglob("*")]}
+    words, members = set(), {}
+    for file in files_below(root):
+        if file.suffix not in {".cpp", ".hpp", ".py"}:
+            continue
+        code = re.sub(r"//.*", "", file.read_text(errors="replace"))
+        here = set(re.findall(r"\w+", code))
+        words |= here
+        for defined in re.findall(r"\b(?:class|struct|namespace) (\w+)[^;(){}]*\{", code):
+            members.setdefault(defined, set()).update(here)
+    for page in pages:
+        for token in re.findall(r"`([^`\s]+)`", prose_of(page.read_text())):
+            name = token.rstrip("/")
+            if member := re.fullmatch(r"([A-Z]\w*)::(\w+)(?:\(\))?", token):
+                is_there = token in OF_LIBRARIES or member.group(2) in members.get(member.group(1), ())
+            elif function := re.fullmatch(r"([a-z]\w*)\(\)", token):
+                is_there = function.group(1) in words
+            elif re.fullmatch(r"[a-z_0-9/]+\.(?:hpp|cpp|def|cu|py)", token) or re.fullmatch(r"[a-z_]+(?:/[a-z_]+)+", name):
+                is_there = name.startswith("build/") or is_path(name, paths)
+            else:
+                continue
+            if not is_there:
+                yield f"{page.relative_to(root)} names {token}, which is not in the code"
+
+
 def errors(root):
     for file in files_below(root):
         if file.suffix == ".md":
             yield from errors_of_links(root, file)
         yield from errors_of_names(root, file)
     yield from errors_of_index(root)
+    yield from errors_of_code_names(root)
 
 
 def planted_errors_are_found():
     with tempfile.TemporaryDirectory() as directory:
         root = pathlib.Path(directory).resolve()
-        (root / "docs" / "use").mkdir(parents=True)
+        for folder in ("docs/use", "docs/develop", "vgpu/room"):
+            (root / folder).mkdir(parents=True)
         gone = "docs/use/gone" + ".md"
-        (root / "docs" / "README.md").write_text("[a](use/a.md) [b](use/no.md)\n")
+        (root / "docs" / "README.md").write_text("[a](use/a.md) [b](use/no.md) [c](develop/c.md)\n")
         (root / "docs" / "use" / "a.md").write_text("# One, two\n[x](#one-two) [y](#three)\n")
         (root / "docs" / "use" / "b.md").write_text(f"{gone}\n```\n[z](code.md)\n```\n")
+        (root / "docs" / "develop" / "c.md").write_text(
+            "`room/a.cpp` `vgpu/room` `A::f` `f()`, `b.cpp` `vgpu/old` `A::g` `g()`\n")
+        (root / "vgpu" / "room" / "a.cpp").write_text("class A { void f(); };  // g() is no more\n")
         return list(errors(root)) == [
             "docs/README.md links to use/no.md, which does not exist",
             "docs/use/a.md links to #three, and there is no such heading",
             f"docs/use/b.md names {gone}, which does not exist",
-            "docs/README.md does not list docs/use/b.md"]
+            "docs/README.md does not list docs/use/b.md",
+            *(f"docs/develop/c.md names {name}, which is not in the code" for name in
+              ("b.cpp", "vgpu/old", "A::g", "g()"))]
 
 
 def main():
