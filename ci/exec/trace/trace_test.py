@@ -10,7 +10,9 @@ import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))
+sys.path.append(str(pathlib.Path(__file__).parent))
 from exec_testing import HERE, SOURCES, WARPCHECK, Source, Verdicts, build, run, run_with_findings
+from trace_events import problems_of
 
 SOURCE = Source("trace/trace_programs.cu", "trace_programs.cu")
 TRACE = HERE / "run.trace"
@@ -82,6 +84,29 @@ class Traces(unittest.TestCase):
         self.assertEqual(names, ["launch 0 fill block 0", "warp 0", "warp 1",
                                  "launch 1 block_sum block 0", "warp 0", "warp 1"])
         self.assertTrue(any(event.get("cat") == "finding" for event in trace))
+        self.assertEqual(problems_of(trace), [])
+
+    def test_json_is_what_viewers_read(self):
+        chrome = HERE / "run.json"
+        for options in (("--accesses",), ("--trace-limit", "4K"), ("--warp", "1"), ("--kernel", "fill")):
+            self.assertEqual(run("--trace", str(chrome), *options, "--", "./program").returncode, 66)
+            self.assertEqual(problems_of(json.loads(chrome.read_text())), [], options)
+
+    def test_cases_of_all_kinds_of_findings(self):
+        # One side, a side of the host, no side in a step, and a read that finds an old value.
+        for case in ("histogram_shared_published/fc30", "reduce_max_published/e2bf", "kernel_new_published/df99",
+                     "message_passing_unfenced/3bb6"):
+            path = f"{SOURCES}/fuzz/cases/{case}.case"
+            text = subprocess.run([WARPCHECK, "trace", path], capture_output=True, text=True, check=True).stdout
+            trace = json.loads(subprocess.run([WARPCHECK, "trace", path, "--format", "chrome", "--accesses"],
+                                              capture_output=True, text=True, check=True).stdout)
+            self.assertEqual(problems_of(trace), [], case)
+            headlines = re.findall(r"^ +!! (.*)$", text, re.MULTILINE)
+            marks = [event["name"] for event in trace if event.get("cat") == "finding" and event["ph"] == "i"]
+            for headline in headlines:
+                self.assertTrue(any(headline in mark for mark in marks), headline)
+            self.assertNotRegex(text, r"\(\d\) (read|write|atomic) by .*\)\n")
+        self.assertRegex(text, r"ld\.volatile\.global\.u32 .* reads allocation of 536 bytes \[64\] %r\d+:=0\n")
 
     def test_the_limit_ends_the_trace_and_not_the_program(self):
         result, lines = traced("--trace-limit", "4K")

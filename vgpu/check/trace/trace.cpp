@@ -51,6 +51,15 @@ Trace::Trace(const TraceOptions& options, std::string path)
                    ? chrome_printer(options.accesses, first_number(file_))
                    : text_printer()) {}
 
+// A full file has no part of what its printer has told last, so nothing more is printed: what is
+// open can then still be closed at the end.
+template <typename Print>
+bool Trace::write(Print print) {
+  if (file_.is_full()) return false;
+  const std::string lines = print();
+  return !lines.empty() && file_.add(lines);
+}
+
 void Trace::show_threads_of(const Finding& finding) {
   for (const AccessSide& side : finding.accesses) {
     if (!side.ptx.empty()) threads_.push_back({side.block, side.thread});
@@ -232,13 +241,11 @@ void Trace::close(bool is_done) {
     const InstrKind kind = open.instr.program->code[open.instr.pc].kind;
     if (!is_done && kind == InstrKind::warp_sync) line.note = "waits";
     std::erase_if(line.values, [](const auto& one) { return one.second.empty(); });
-    if (file_.add(printer_->step(line))) ++totals_.written;
+    if (write([&] { return printer_->step(line); })) ++totals_.written;
   }
-  for (const TraceFinding& finding : std::exchange(found_, {})) write(printer_->finding(finding));
-}
-
-void Trace::write(const std::string& lines) {
-  if (!lines.empty()) file_.add(lines);
+  for (const TraceFinding& finding : std::exchange(found_, {})) {
+    write([&] { return printer_->finding(finding); });
+  }
 }
 
 void Trace::add_event(TraceEvent::Kind kind, const WarpId& warp, std::string text) {
@@ -246,7 +253,7 @@ void Trace::add_event(TraceEvent::Kind kind, const WarpId& warp, std::string tex
                         (!options_.warp || *options_.warp == warp.warp) && options_.file.empty();
   if (!is_shown) return;
   TraceEvent event{.kind = kind, .time = totals_.steps, .warp = warp, .text = std::move(text)};
-  write(printer_->event(event));
+  write([&] { return printer_->event(event); });
 }
 
 void Trace::on_sync(const Sync& sync) {
@@ -266,11 +273,11 @@ void Trace::on_sync(const Sync& sync) {
       recent_.clear();
       note_kernel(launch.kernel, *sync.program);
       is_launch_shown_ = shows_kernel(options_, sync.program->kernel);
-      if (is_launch_shown_) write(printer_->launch(launch));
+      if (is_launch_shown_) write([&] { return printer_->launch(launch); });
       return;
     }
     case Kind::kernel_end:
-      if (is_launch_shown_) write(printer_->launch_end(totals_.steps));
+      if (is_launch_shown_) write([&] { return printer_->launch_end(totals_.steps); });
       is_launch_shown_ = false;
       file_.flush();
       return;
@@ -282,7 +289,7 @@ void Trace::on_sync(const Sync& sync) {
                        .of_block = true,
                        .phase = sync.place.phase,
                        .text = fmt::format("barrier {} is complete", sync.place.phase)};
-      write(printer_->event(event));
+      write([&] { return printer_->event(event); });
       return;
     }
     case Kind::block_start:
@@ -312,13 +319,14 @@ void Trace::on_print(const Print& print) {
 }
 
 void Trace::decided(const Decision& decision) {
-  close(false);
+  // What an access finds is decided while its step is executed; everything else between steps.
+  if (decision.point != Decision::Point::past) close(false);
   if (!is_launch_shown_) return;
   TraceEvent event{.kind = TraceEvent::Kind::decision,
                    .time = totals_.steps,
                    .warp = decision.at,
                    .text = to_string(decision)};
-  write(printer_->event(event));
+  write([&] { return printer_->event(event); });
 }
 
 // The latest access of that thread at that place to the finding's object.
@@ -385,7 +393,7 @@ void Trace::found(const Finding& finding) {
   if (open_) {
     found_.push_back(std::move(what));
   } else {
-    write(printer_->finding(what));
+    write([&] { return printer_->finding(what); });
   }
 }
 

@@ -79,7 +79,8 @@ class Trace final : public Observer {
   void add_event(TraceEvent::Kind kind, const WarpId& warp, std::string text);
   void note_kernel(const std::string& name, const Program& program);
   void close(bool is_done);
-  void write(const std::string& lines);
+  template <typename Print>
+  bool write(Print print);
   [[nodiscard]] TraceFinding of(const Finding& finding) const;
   [[nodiscard]] TraceFinding::Side side_of(const Finding& finding, const AccessSide& side) const;
 

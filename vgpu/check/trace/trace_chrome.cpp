@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "vgpu/check/trace/trace_printer.hpp"
 
@@ -36,12 +38,13 @@ class ChromePrinter final : public TracePrinter {
 
   std::string launch(const TraceLaunch& launch) override {
     launch_ = launch;
+    tracks_.clear();
     return {};
   }
+  // The tracks stay for what is found after the launch.
   std::string launch_end(std::uint64_t time) override {
     std::string text;
     for (auto& [key, track] : tracks_) text += close_line(track) + close_phase(track, time + 1);
-    tracks_.clear();
     return text;
   }
 
@@ -93,16 +96,11 @@ class ChromePrinter final : public TracePrinter {
   std::string finding(const TraceFinding& finding) override {
     std::string text;
     ++findings_;
-    if (finding.sides.empty()) {
-      last_ = std::max(last_, finding.time);
-      return fmt::format(
-          "{{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":{},"
-          "\"cat\":\"finding\"}},\n",
-          finding.time, json_text(finding.what + ": " + finding.message));
-    }
+    std::vector<const TraceFinding::Side*> known;
     for (std::size_t i = 0; i < finding.sides.size(); ++i) {
       const TraceFinding::Side& side = finding.sides[i];
       if (side.number == 0) continue;
+      known.push_back(&side);
       Track& track = track_of(side.warp, text);
       text +=
           event(track, "i", side.time,
@@ -110,12 +108,15 @@ class ChromePrinter final : public TracePrinter {
                             R"x("message":{}}})x",
                             json_text(fmt::format("({}) {}: {}", i + 1, finding.what, side.who)),
                             i + 1, json_text(finding.message)));
-      const bool is_first = i == 0;
-      text += event(track, is_first ? "s" : "f", side.time,
-                    fmt::format(R"("id":{},"name":"finding","cat":"finding"{})", findings_,
-                                is_first ? "" : R"(,"bp":"e")"));
     }
-    return text;
+    if (known.empty()) {
+      last_ = std::max(last_, finding.time);
+      return fmt::format(
+          "{{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":{},"
+          "\"cat\":\"finding\"}},\n",
+          finding.time, json_text(finding.what + ": " + finding.message));
+    }
+    return text + flow(std::move(known));
   }
 
   std::string end(const TraceTotals& totals, std::uint64_t bytes_max) override {
@@ -178,6 +179,20 @@ class ChromePrinter final : public TracePrinter {
     last_ = std::max(last_, time);
     return fmt::format("{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}{}{}}},\n", phase,
                        track.process, track.thread, time, rest.empty() ? "" : ",", rest);
+  }
+  // An arrow from the earliest of the sides to the latest; viewers drop one that has no two ends in
+  // the order of time.
+  std::string flow(std::vector<const TraceFinding::Side*> sides) {
+    if (sides.size() < 2) return {};
+    std::ranges::stable_sort(sides, {}, &TraceFinding::Side::time);
+    std::string text;
+    for (const TraceFinding::Side* const side : {sides.front(), sides.back()}) {
+      const bool is_first = side == sides.front();
+      text += event(track_of(side->warp, text), is_first ? "s" : "f", side->time,
+                    fmt::format(R"("id":{},"name":"finding","cat":"finding"{})", findings_,
+                                is_first ? "" : R"(,"bp":"e")"));
+    }
+    return text;
   }
   std::string mark(const Track& track, std::uint64_t time, std::string_view name,
                    std::string_view category) {

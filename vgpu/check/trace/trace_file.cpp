@@ -89,13 +89,9 @@ void TraceFile::forget_parent() {
 bool TraceFile::add(std::string_view lines) {
   if (is_full()) return false;
   forget_parent();
-  if (bytes_ + waiting_.size() + lines.size() > bytes_max_) {
-    is_full_ = true;
-    flush();
-    return false;
-  }
   waiting_ += lines;
-  if (waiting_.size() >= kWaitingMax) flush();
+  is_full_ = bytes_ + waiting_.size() >= bytes_max_;
+  if (is_full_ || waiting_.size() >= kWaitingMax) flush();
   return error_ == 0;
 }
 

@@ -294,6 +294,20 @@ TEST_F(TraceTest, TheViewersGetATrackAWarpWithNestedSlices) {
   EXPECT_EQ(trace.back()["name"], "trace_end");
 }
 
+TEST_F(TraceTest, TheLimitLeavesNoSliceOpen) {
+  TraceOptions options;
+  options.format = TraceFormat::chrome;
+  for (options.bytes_max = 100; options.bytes_max < 4'000; options.bytes_max += 150) {
+    const Json trace = Json::parse(run(options));
+    int open = 0;
+    for (const Json& event : trace) {
+      open += event["ph"] == "B" ? 1 : event["ph"] == "E" ? -1 : 0;
+      EXPECT_GE(open, 0) << options.bytes_max << trace;
+    }
+    EXPECT_EQ(open, 0) << options.bytes_max << trace;
+  }
+}
+
 TEST_F(TraceTest, AKilledProgramLeavesJsonButForItsEnd) {
   TraceOptions options;
   options.format = TraceFormat::chrome;
@@ -301,6 +315,27 @@ TEST_F(TraceTest, AKilledProgramLeavesJsonButForItsEnd) {
   ASSERT_TRUE(text.ends_with(",\n")) << text;
   text.resize(text.size() - 2);
   EXPECT_FALSE(Json::parse(text + "]").empty());
+}
+
+TEST(ChromeTraceTest, ArrowsHaveTwoEndsInTheOrderOfTime) {
+  const auto events = [](std::vector<TraceFinding::Side> sides) {
+    TraceFinding finding{.what = "race", .message = "of two", .sides = std::move(sides), .time = 9};
+    const std::string text = chrome_printer(false, 0)->finding(finding);
+    std::vector<std::string> phases;
+    for (const Json& event : Json::parse("[" + text + "null]")) {
+      if (event.is_null() || event["ph"] == "M") continue;
+      phases.push_back(event["ph"].get<std::string>() + std::to_string(event["ts"].get<int>()));
+    }
+    return phases;
+  };
+  const TraceFinding::Side late{.who = "late", .number = 5, .time = 5, .warp = {0, 1}},
+      early{.who = "early", .number = 2, .time = 2, .warp = {0, 0}}, unknown{.who = "host copy"};
+  using Phases = std::vector<std::string>;
+  EXPECT_EQ(events({late, early}), (Phases{"i5", "i2", "s2", "f5"}));
+  EXPECT_EQ(events({early, unknown}), Phases{"i2"});
+  EXPECT_EQ(events({unknown, late}), Phases{"i5"});
+  EXPECT_EQ(events({unknown}), Phases{"i9"});
+  EXPECT_EQ(events({}), Phases{"i9"});
 }
 
 TEST(TraceOptionsTest, WordsAreReadOrRefused) {
