@@ -14,7 +14,7 @@
 namespace warpcheck::vgpu {
 
 struct AccessRecord;  // access/access_record.hpp
-struct ReadRecord;
+struct RowQueue;
 struct ProductRead;        // access/product_read.hpp
 struct TensorMemoryEvent;  // tensor_memory/tensor_memory_event.hpp
 class UndefinedMemory;     // undefined/undefined_memory.hpp
@@ -103,10 +103,10 @@ class Observer {
   // instead of calling takes_row().  Valid while the set of observers stays the same.  Null: each
   // row must be reported.
   virtual AccessRecord* record_of(std::uint32_t /*slot*/) { return nullptr; }
-  // Returns the record of reads of an allocation, to which machine code may append them; null: the
-  // observer needs no reads of it any more; nothing: each read must be reported.  Valid for the
-  // launch.  Machine code appends only if it has the record of the slot, too.
-  virtual std::optional<ReadRecord*> reads_of(const Allocation&) { return std::nullopt; }
+  // Returns the queue of an allocation, to which machine code may append weak reads, or atomics;
+  // null: the observer needs no reads of it any more; nothing: each row must be reported.  Valid
+  // for the launch.  Machine code appends only if it has the record of the slot, too.
+  virtual std::optional<RowQueue*> queue_of(const Allocation&) { return std::nullopt; }
   // Before lanes execute an instruction, with their registers as it reads them; and when they have
   // executed it and go on.  Without on_step_end(), the lanes wait at the instruction, leave the
   // kernel, or are in another function or on both sides of a branch.

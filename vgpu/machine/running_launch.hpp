@@ -51,8 +51,9 @@ struct Observers {
   [[nodiscard]] bool watch_accesses() const {
     return !of_accesses.empty() || !of_rows.empty() || undefined_memory != nullptr;
   }
-  // Returns whether reads may be appended to the records of those that watch accesses.
-  [[nodiscard]] bool may_record_reads() const {
+  // Returns whether rows of global memory may be appended to the queues of those that watch
+  // accesses.
+  [[nodiscard]] bool may_queue_rows() const {
     return !of_accesses.empty() && !is_looked_at() && of_rows.empty() && tally == nullptr &&
            weak_memory == nullptr;
   }

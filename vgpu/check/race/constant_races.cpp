@@ -60,7 +60,7 @@ ConstantRaceChecker::Table& ConstantRaceChecker::table_of(const Allocation& allo
   return table;
 }
 
-std::optional<ReadRecord*> ConstantRaceChecker::reads_of(const Allocation& allocation) {
+std::optional<RowQueue*> ConstantRaceChecker::queue_of(const Allocation& allocation) {
   if (allocation.space != ptx::Space::constant) return nullptr;
   const Table& table = table_of(allocation);
   if (table.launch == mark() && table.unread == 0) return nullptr;

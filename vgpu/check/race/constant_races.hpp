@@ -31,7 +31,7 @@ class ConstantRaceChecker final : public Checker {
   bool takes_row(const RowAccess& row) override {
     return row.space != ptx::Space::constant || has_seen(row);
   }
-  std::optional<ReadRecord*> reads_of(const Allocation& allocation) override;
+  std::optional<RowQueue*> queue_of(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override { check(access); }
   void on_late_host_access(const HostAccess& access) override { check(access); }
   void on_device_copy(const DeviceCopy& copy) override;

@@ -58,7 +58,7 @@ bool EpochNumbers::begin_phase(Slot& slot, std::uint32_t phase, std::uint32_t in
 }
 
 void EpochNumbers::rows_to_cells() {
-  perform_reads_();
+  perform_rows_();
   for (Shadow& shadow : shadows_) shadow.all_to_cells();
 }
 

@@ -18,10 +18,10 @@ namespace warpcheck::vgpu {
 class EpochNumbers {
  public:
   //   shadows: by Allocation::id; renumbered when numbers run out
-  //   perform_reads: performs the reads that wait in front of them
+  //   perform_rows: performs the reads that wait in front of them
   EpochNumbers(std::vector<Shadow>& shadows, const EpochLimits& limits,
-               std::function<void()> perform_reads)
-      : shadows_(shadows), limits_(limits), perform_reads_(std::move(perform_reads)) {}
+               std::function<void()> perform_rows)
+      : shadows_(shadows), limits_(limits), perform_rows_(std::move(perform_rows)) {}
 
   // Begins a trial.
   void reset();
@@ -115,7 +115,7 @@ class EpochNumbers {
 
   std::vector<Shadow>& shadows_;
   EpochLimits limits_;
-  std::function<void()> perform_reads_;
+  std::function<void()> perform_rows_;
   std::uint32_t launch_ = 0;    // as in an epoch
   std::uint64_t launches_ = 0;  // not wrapped around
   bool single_block_ = false;   // the launch has one block

@@ -1,5 +1,6 @@
 #include "vgpu/check/race/epoch_races.hpp"
 
+#include <bit>
 #include <utility>
 
 #include "vgpu/check/order/clocks/bits.hpp"
@@ -30,6 +31,19 @@ void mark(Shadow& shadow, unsigned access_class, bool displaced) {
   shadow.mark(1u << access_class, std::uint32_t{displaced} << access_class);
 }
 
+// Machine code queues lanes as scattered that may lie otherwise.
+void set_pattern(RowAccess& row) {
+  row.pattern = pattern_of(row.offsets, row.mask, row.bytes);
+  const auto first = static_cast<unsigned>(std::countr_zero(row.mask));
+  row.first = row.offsets[first] - (row.pattern == Pattern::strided ? first * row.bytes : 0);
+}
+
+// Returns the class of rows that wait.
+unsigned class_of_queued(QueuedKind kind) {
+  if (kind.scope == 0) return kWeakRead;
+  return class_of_atomic(kind.bytes, static_cast<ptx::Scope>(kind.scope - 1)).index();
+}
+
 }  // namespace
 
 EpochRaces::EpochRaces(Reporter& reporter, CollectiveOrder& collectives,
@@ -37,14 +51,14 @@ EpochRaces::EpochRaces(Reporter& reporter, CollectiveOrder& collectives,
     : limits_(limits),
       loops_(functions),
       reports_(reporter, collectives),
-      room_(limits.deferred_reads),
-      numbers_(shadows_, limits, [this] { perform_all_reads(); }) {}
+      room_(limits.queue_chunks),
+      numbers_(shadows_, limits, [this] { perform_all_rows(); }) {}
 
 void EpochRaces::reset(WarpModel model) {
   numbers_.reset();
   ordered_threads_ = model == WarpModel::lockstep ? kOrderedInWarp : kOrderedInThread;
-  for (const std::unique_ptr<DeferredReads>& reads : reads_) reads->clear(room_);
-  open_reads_.clear();
+  for (const std::unique_ptr<DeferredRows>& rows : queues_) rows->clear(room_);
+  open_queues_.clear();
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
   if (kept > kKeptBytesMax) shadows_.clear();
@@ -52,7 +66,7 @@ void EpochRaces::reset(WarpModel model) {
 
 void EpochRaces::begin_launch(const Sync& sync, std::uint32_t launch) {
   hands_on_ = !sync.program->data_reads.empty();
-  close_reads();
+  close_queues();
   reports_.begin_launch(ordered_threads_);
   numbers_.begin_launch(sync, launch);
 }
@@ -72,7 +86,7 @@ void EpochRaces::complete_barrier(const WarpPlace& place) {
     numbers_.for_each_slot([this](const WarpPlace& block) { set_time(block); });
   }
   begin_phase(place, starts_again);
-  if (numbers_.global_period() != period) close_reads();
+  if (numbers_.global_period() != period) close_queues();
 }
 
 // Tells machine code what the time of the block is.
@@ -94,23 +108,23 @@ void EpochRaces::begin_phase(const WarpPlace& place, bool starts_again) {
 inline Shadow& EpochRaces::shadow_at(std::uint32_t id) {
   if (id >= shadows_.size()) [[unlikely]] {
     shadows_.resize(id + 1);
-    while (reads_.size() <= id) reads_.push_back(std::make_unique<DeferredReads>());
+    while (queues_.size() <= id) queues_.push_back(std::make_unique<DeferredRows>());
   }
   return shadows_[id];
 }
 
-ReadRecord* EpochRaces::reads_of(const Allocation& allocation) {
+RowQueue* EpochRaces::queue_of(const Allocation& allocation) {
   shadow_at(allocation.id);
-  return &reads_[allocation.id]->record();
+  return &queues_[allocation.id]->queue();
 }
 
 // Returns the shadow with all that came before the access.
 template <typename AnyAccess>
 inline Shadow& EpochRaces::shadow_of(const AnyAccess& access) {
   Shadow& shadow = shadow_at(access.allocation->id);
-  DeferredReads& reads = *reads_[access.allocation->id];
-  if (!reads.is_empty()) [[unlikely]]
-    perform_reads(shadow, reads);
+  DeferredRows& rows = *queues_[access.allocation->id];
+  if (!rows.is_empty()) [[unlikely]]
+    perform_rows(shadow, rows);
   const Shadow::Period period = numbers_.period_of(access);
   if (shadow.period().number != period.number) shadow.begin(period, access.allocation->limit());
   return shadow;
@@ -177,6 +191,8 @@ void EpochRaces::check(const Access& access) {
       move_to_shadow(log, access);
     }
   }
+  const std::optional<QueuedKind> kind = kind_of(access);
+  if (kind && defer(vgpu::row_of(access), *kind)) return;
   check_in_shadow(access);
 }
 
@@ -188,62 +204,78 @@ bool EpochRaces::take(const RowAccess& access) {
       return !is_refused_;
     }
   }
-  if (access.kind == AccessKind::read && defer(access)) return true;
-  return take_in_shadow(access, numbers_.epoch_of(access), shadow_of(access));
+  if (access.kind == AccessKind::read && defer(access, {})) return true;
+  const unsigned access_class = access.kind == AccessKind::write ? kWeakWrite : kWeakRead;
+  return take_in_shadow(access, numbers_.epoch_of(access), access_class, shadow_of(access));
 }
 
-// Takes a read that waits until records of its memory are needed.  False: it must be checked.
-inline bool EpochRaces::defer(const RowAccess& read) {
-  if (read.space != ptx::Space::global) return false;
-  shadow_at(read.allocation->id);
-  DeferredReads& reads = *reads_[read.allocation->id];
-  if (reads.period() != numbers_.global_period() && !begin_reads(read)) return false;
-  const Epoch epoch = numbers_.epoch_of(read);
-  if (reads.take(read, epoch, room_)) [[likely]]
+// Returns the kind of rows of an atomic that can wait; nothing: it must be checked.
+std::optional<QueuedKind> EpochRaces::kind_of(const Access& access) {
+  if (access.kind != AccessKind::atomic || access.asynchronous || access.elements() != 1) return {};
+  const unsigned access_class = class_of(access).index();
+  const bool may_race =
+      ((kClassRelations.race[access_class] | kClassRelations.race_across[access_class]) >>
+           access_class &
+       1) != 0;
+  if (may_race) return {};
+  return QueuedKind::atomics(access.scope, access.bytes);
+}
+
+// Takes a row that waits until records of its memory are needed.  False: it must be checked.
+inline bool EpochRaces::defer(const RowAccess& row, QueuedKind kind) {
+  if (row.space != ptx::Space::global) return false;
+  shadow_at(row.allocation->id);
+  DeferredRows& rows = *queues_[row.allocation->id];
+  if (!rows.takes(kind, numbers_.global_period()) && !begin_rows(row, kind)) return false;
+  const Epoch epoch = numbers_.epoch_of(row);
+  if (rows.take(row, epoch, room_)) [[likely]]
     return true;
-  perform_all_reads();
-  if (begin_reads(read) && reads.take(read, epoch, room_)) return true;
-  reads.close();
+  perform_all_rows();
+  if (begin_rows(row, kind) && rows.take(row, epoch, room_)) return true;
+  rows.close();
   return false;
 }
 
-// Lets the reads of this period wait from now on.  False: they must not, or there is no room.
-bool EpochRaces::begin_reads(const RowAccess& read) {
-  const Shadow& shadow = shadows_[read.allocation->id];
-  DeferredReads& reads = *reads_[read.allocation->id];
-  const Shadow::Period period = numbers_.period_of(read);
+// Lets rows of this kind and period wait from now on.  False: they must not, or there is no room.
+bool EpochRaces::begin_rows(const RowAccess& row, QueuedKind kind) {
+  const Shadow& shadow = shadows_[row.allocation->id];
+  DeferredRows& rows = *queues_[row.allocation->id];
+  const Shadow::Period period = numbers_.period_of(row);
+  if (rows.period() == period.number) return false;  // rows of another kind wait
   if (shadow.period().number == period.number) {
-    if (!shadow.is_only_read()) return false;
-    reads.go_on(period.number);
-  } else if (!reads.begin(period, read.allocation->limit(), room_)) {
+    if ((shadow.used() & ~(1u << class_of_queued(kind))) != 0) return false;
+    rows.go_on(kind, period.number);
+  } else if (!rows.begin(kind, period, row.allocation->limit(), room_)) {
     return false;
   }
-  open_reads_.push_back(&reads);
+  open_queues_.push_back(&rows);
   return true;
 }
 
-void EpochRaces::close_reads() {
-  for (DeferredReads* const reads : std::exchange(open_reads_, {})) reads->close();
+void EpochRaces::close_queues() {
+  for (DeferredRows* const rows : std::exchange(open_queues_, {})) rows->close();
 }
 
-void EpochRaces::perform_reads(Shadow& shadow, DeferredReads& reads) {
-  reads.perform(
+void EpochRaces::perform_rows(Shadow& shadow, DeferredRows& rows) {
+  rows.perform(
       room_,
       [&](const Shadow::Period& period, std::uint32_t bytes) { shadow.begin(period, bytes); },
-      [&](const RowAccess& read, Epoch epoch) { take_in_shadow(read, epoch, shadow); });
+      [&](RowAccess& row, Epoch epoch, QueuedKind kind) {
+        if (kind.scope != 0 && row.pattern == Pattern::scattered) set_pattern(row);
+        take_in_shadow(row, epoch, class_of_queued(kind), shadow);
+      });
 }
 
-void EpochRaces::perform_all_reads() {
+void EpochRaces::perform_all_rows() {
   for (std::uint32_t id = 0; id < shadows_.size(); ++id) {
-    if (!reads_[id]->is_empty()) perform_reads(shadows_[id], *reads_[id]);
+    if (!queues_[id]->is_empty()) perform_rows(shadows_[id], *queues_[id]);
   }
-  open_reads_.clear();
+  open_queues_.clear();
 }
 
 //   epoch: of the thread in lane 0
-bool EpochRaces::take_in_shadow(const RowAccess& access, Epoch epoch, Shadow& shadow) {
-  const bool writes = access.kind == AccessKind::write;
-  const unsigned access_class = writes ? kWeakWrite : kWeakRead;
+bool EpochRaces::take_in_shadow(const RowAccess& access, Epoch epoch, unsigned access_class,
+                                Shadow& shadow) {
   if (takes_line(access, epoch, access.first, access_class, shadow)) return true;
   RaceRow row = row_of(access, epoch, access_class, shadow);
   row.offset = access.offsets;
@@ -254,7 +286,7 @@ bool EpochRaces::take_in_shadow(const RowAccess& access, Epoch epoch, Shadow& sh
   }
   prepare_cells(row, access.pattern, access_class, shadow);
   const RaceRowResult result =
-      loops_.check(row, access.pattern, runs, access.bytes, !writes, shadow);
+      loops_.check(row, access.pattern, runs, access.bytes, access_class == kWeakRead, shadow);
   if (result == RaceRowResult::conflict) return false;
   mark(shadow, access_class, result == RaceRowResult::displaced);
   return true;
@@ -348,10 +380,10 @@ void EpochRaces::forget(const Allocation& allocation) {
   Shadow& shadow = shadows_[allocation.id];
   if (!allocation.on_heap()) {
     if (shadow.host_bytes() < kReleasedMin) return;
-    reads_[allocation.id]->clear(room_);
+    queues_[allocation.id]->clear(room_);
     return shadow.release();
   }
-  perform_reads(shadow, *reads_[allocation.id]);
+  perform_rows(shadow, *queues_[allocation.id]);
   if (shadow.period().launch != numbers_.launches()) return;
   shadow.clear();
   shadow.begin({0, numbers_.launches(), true}, 0);

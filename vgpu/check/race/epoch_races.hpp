@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "vgpu/check/race/epoch_numbers.hpp"
@@ -31,8 +32,8 @@ class EpochRaces {
   void reset(WarpModel model);
   //   launch: its number in the trial
   void begin_launch(const Sync& sync, std::uint32_t launch);
-  // Reads of global memory are of this time no more.
-  void close_reads();
+  // Rows of global memory are of this time no more.
+  void close_queues();
   void begin_block(const Sync& sync);
   void complete_barrier(const WarpPlace& place);
 
@@ -40,14 +41,14 @@ class EpochRaces {
   void check(const Access& access);
   // Takes a row of weak accesses if no lane races.  False: the caller must call check().
   bool take(const RowAccess& row);
-  // Return the structures through which machine code adds rows of shared memory, and reads of
+  // Return the structures through which machine code adds rows of shared memory, and rows of
   // global memory.
   [[nodiscard]] AccessRecord& record_of(std::uint32_t slot) { return shared_[slot].log.record(); }
-  [[nodiscard]] ReadRecord* reads_of(const Allocation& allocation);
+  [[nodiscard]] RowQueue* queue_of(const Allocation& allocation);
 
   [[nodiscard]] bool has_records_of(const Allocation& allocation) const {
     if (allocation.id >= shadows_.size()) return false;
-    return shadows_[allocation.id].capacity() != 0 || !reads_[allocation.id]->is_empty();
+    return shadows_[allocation.id].capacity() != 0 || !queues_[allocation.id]->is_empty();
   }
   void forget(const Allocation& allocation);
   // Calls visit(place) for the latest block in each slot of the launch, with its phase.
@@ -83,11 +84,12 @@ class EpochRaces {
   template <typename AnyAccess>
   bool takes_line(const AnyAccess& access, Epoch epoch, std::int64_t first, unsigned access_class,
                   Shadow& shadow) const;
-  bool take_in_shadow(const RowAccess& access, Epoch epoch, Shadow& shadow);
-  bool defer(const RowAccess& read);
-  bool begin_reads(const RowAccess& read);
-  void perform_reads(Shadow& shadow, DeferredReads& reads);
-  void perform_all_reads();
+  bool take_in_shadow(const RowAccess& access, Epoch epoch, unsigned access_class, Shadow& shadow);
+  static std::optional<QueuedKind> kind_of(const Access& access);
+  bool defer(const RowAccess& row, QueuedKind kind);
+  bool begin_rows(const RowAccess& row, QueuedKind kind);
+  void perform_rows(Shadow& shadow, DeferredRows& rows);
+  void perform_all_rows();
   void set_time(const WarpPlace& place);
   void prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class, Shadow& shadow) const;
   void check_in_shadow(const Access& access);
@@ -98,10 +100,10 @@ class EpochRaces {
   RowLoops loops_;
   EpochReports reports_;
   std::vector<Shadow> shadows_;  // by Allocation::id
-  DeferredReadRoom room_;
+  DeferredRoom room_;
   // In front of them; machine code keeps pointers to these.
-  std::vector<std::unique_ptr<DeferredReads>> reads_;
-  std::vector<DeferredReads*> open_reads_;  // those that take reads of this period
+  std::vector<std::unique_ptr<DeferredRows>> queues_;
+  std::vector<DeferredRows*> open_queues_;  // those that take rows of this period
   EpochNumbers numbers_;
   // by slot; a deque, because machine code keeps pointers to the logs
   std::deque<Shared> shared_;

@@ -64,7 +64,7 @@ void RaceChecker::on_sync(const Sync& sync) {
     if (sync.kind == Sync::Kind::barrier_complete) epochs_.complete_barrier(sync.place);
   }
   if (sync.kind != Sync::Kind::kernel_end) return;
-  epochs_.close_reads();
+  epochs_.close_queues();
   if (engine_.is_by_epochs() && engine_.has_streams()) recall_accesses();
   engine_.leave();
 }
@@ -91,7 +91,7 @@ void RaceChecker::split() {
 }
 
 void RaceChecker::suspend() {
-  epochs_.close_reads();
+  epochs_.close_queues();
   suspended_[engine_.launch()] = {collectives_.suspend(), engine_.leave()};
 }
 
@@ -146,11 +146,11 @@ AccessRecord* RaceChecker::record_of(std::uint32_t slot) {
                                                    : &epochs_.record_of(slot);
 }
 
-std::optional<ReadRecord*> RaceChecker::reads_of(const Allocation& allocation) {
+std::optional<RowQueue*> RaceChecker::queue_of(const Allocation& allocation) {
   if (needs_each()) return std::nullopt;
   if (allocation.space != ptx::Space::global) return nullptr;
   if (engine_.is_general_in(ptx::Space::global)) return std::nullopt;
-  return epochs_.reads_of(allocation);
+  return epochs_.queue_of(allocation);
 }
 
 void RaceChecker::check(const Access& access) {

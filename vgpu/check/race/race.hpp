@@ -51,7 +51,7 @@ class RaceChecker final : public Checker {
   bool takes_row(const RowAccess& row) override;
   bool takes_product(const ProductRead& read) override;
   AccessRecord* record_of(std::uint32_t slot) override;
-  std::optional<ReadRecord*> reads_of(const Allocation& allocation) override;
+  std::optional<RowQueue*> queue_of(const Allocation& allocation) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;
   void on_device_launch(const DeviceLaunch& event) override;

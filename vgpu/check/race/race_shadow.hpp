@@ -11,8 +11,8 @@
 //
 // In memory that all blocks can reach, rows are kept as records in place of cells, as long as all
 // rows are weak or all are atomics of one class (row_lines.hpp), and cells have kept their width
-// since the first row.  Reads of such memory wait in front of a shadow as long as all accesses of
-// the period are weak reads (deferred_reads.hpp).
+// since the first row.  Rows of such memory wait in front of a shadow as long as all accesses of
+// the period are weak reads, or atomics of one class (deferred_rows.hpp).
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "vgpu/check/race/race_class.hpp"
-#include "vgpu/check/race/rows/deferred_reads.hpp"
+#include "vgpu/check/race/rows/deferred_rows.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/check/race/rows/row_lines.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
@@ -44,9 +44,6 @@ class Shadow {
   [[nodiscard]] bool is_bytes() const { return granularity_ == kByte; }
   // Cell number = byte offset >> offset_shift().
   [[nodiscard]] unsigned offset_shift() const { return is_bytes() ? 0 : 2; }
-
-  // Returns whether all accesses of this period are weak reads.
-  [[nodiscard]] bool is_only_read() const { return (used_ & ~(1u << kWeakRead)) == 0; }
 
   // Returns the cells of one access class; allocates them on first use.
   //   pair: whether `other` is needed too.

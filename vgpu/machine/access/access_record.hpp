@@ -1,5 +1,5 @@
 // The records to which machine code appends rows by itself, in place of a call for each: of
-// accesses to a block's shared memory, and of reads of global memory.
+// accesses to a block's shared memory, and of rows of global memory that conflict with none.
 //
 // Nearly all rows of shared memory are plain accesses to defined words, and between two barriers no
 // other thread changes these words.  A mark for each word says who has accessed it since the record
@@ -8,7 +8,7 @@
 // the owner of the record decides what follows.  A row whose marks are tested after a call costs
 // about five times as much; a matrix product then takes 4.7 times as long.
 //
-// An observer that owns records gives them out by Observer::record_of() and reads_of().  Observers
+// An observer that owns records gives them out by Observer::record_of() and queue_of().  Observers
 // of rows receive what was appended by Observer::on_rows(), before the next other event
 // (row_batches.hpp).
 #pragma once
@@ -101,27 +101,41 @@ struct AccessRecord {
   std::uint64_t time = 0;
 };
 
-// A weak read of global memory.  The offsets of scattered lanes follow it.  Generated code depends
-// on the layout.
-struct RecordedRead {
+// A row of global memory: of weak reads, or of atomics.  The offsets of scattered lanes follow it.
+// Generated code depends on the layout.
+struct QueuedRow {
   std::uint64_t time = 0;   // of lane 0
   std::uint32_t first = 0;  // this and the next members are as in RowAccess
   std::uint32_t pc = 0, mask = 0;
   std::uint8_t bytes = 0;
   Pattern pattern = Pattern::strided;
+  // 0: reads; otherwise atomics of this scope: 1 + its number.
+  std::uint8_t scope = 0;
 };
-inline constexpr std::size_t kRecordedReadMax =
-    sizeof(RecordedRead) + kWarpLanes * sizeof(std::uint32_t);
+inline constexpr std::size_t kQueuedRowMax = sizeof(QueuedRow) + kWarpLanes * sizeof(std::uint32_t);
 
-// The reads of one allocation, as long as all accesses are reads: these conflict with none, so they
-// need no marks.  Other accesses are reported, and the owner then takes no more.
-struct ReadRecord {
+// Rows of one kind: those of a queue conflict with none of it.
+struct QueuedKind {
+  std::uint8_t scope = 0;  // as in QueuedRow
+  std::uint8_t bytes = 0;  // of atomics, per lane
+  static constexpr QueuedKind atomics(ptx::Scope scope, std::uint32_t bytes) {
+    return {static_cast<std::uint8_t>(1 + static_cast<unsigned>(scope)),
+            static_cast<std::uint8_t>(bytes)};
+  }
+  friend bool operator==(const QueuedKind&, const QueuedKind&) = default;
+};
+
+// The rows of one allocation, as long as all accesses are weak reads, or atomics of one size and
+// scope: these conflict with none, so they need no marks.  Other accesses are reported, and the
+// owner then takes no more.
+struct RowQueue {
   std::byte* next = nullptr;
-  // Reads are appended below this limit.  Null: all are reported.
+  // Rows are appended below this limit.  Null: all are reported.
   std::byte* limit = nullptr;
-  // The owner's limit.  Reads of undefined bytes have to be reported, so the machine sets `limit`
-  // to this after a read, if all bytes of the allocation are defined.
+  // The owner's limit.  Rows that find undefined bytes have to be reported, so the machine sets
+  // `limit` to this after a row, if all bytes of the allocation are defined.
   std::byte* permitted = nullptr;
+  QueuedKind kind;  // of the rows
 
   void close() { limit = permitted = nullptr; }
 };

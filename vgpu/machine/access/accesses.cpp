@@ -60,29 +60,31 @@ bool Accesses::execute_at_site(RunningFragment& run, const Instr& instr, std::ui
       plan.kind == Plan::Kind::plain && targets_.sites()[run.pc].bytes == plan.bytes;
   if (!is_plain || !find_at_site(run, instr, plan, active, row)) return false;
   execute_row(run, instr, plan, row);
-  if (plan.is_load && row.space != ptx::Space::shared && current_.is_watched()) open_reads(row);
+  if (plan.is_load && row.space != ptx::Space::shared && current_.is_watched()) {
+    open_queue(row.pc, *row.allocation);
+  }
   return true;
 }
 
-void Accesses::open_reads(const RowAccess& read) {
+void Accesses::open_queue(std::uint32_t pc, const Allocation& allocation) {
   const Observers& observers = launch_.observers();
-  if (!observers.may_record_reads()) return;
-  AccessSite& site = targets_.sites()[read.pc];
-  ReadRecord* record = site.reads;
-  if (record == nullptr) {
+  if (!observers.may_queue_rows()) return;
+  AccessSite& site = targets_.sites()[pc];
+  RowQueue* queue = site.queue;
+  if (queue == nullptr) {
     for (Observer* const observer : observers.of_accesses) {
-      const std::optional<ReadRecord*> its_own = observer->reads_of(*read.allocation);
-      if (!its_own || (*its_own != nullptr && record != nullptr)) return;
-      if (*its_own != nullptr) record = *its_own;
+      const std::optional<RowQueue*> its_own = observer->queue_of(allocation);
+      if (!its_own || (*its_own != nullptr && queue != nullptr)) return;
+      if (*its_own != nullptr) queue = *its_own;
     }
   }
-  if (record != nullptr && record->limit == record->permitted && site.reads != nullptr) return;
-  const bool is_defined = observers.undefined_memory == nullptr ||
-                          observers.undefined_memory->is_defined(*read.allocation);
+  if (queue != nullptr && queue->limit == queue->permitted && site.queue != nullptr) return;
+  const bool is_defined =
+      observers.undefined_memory == nullptr || observers.undefined_memory->is_defined(allocation);
   if (!is_defined) return;
-  site.is_unseen = record == nullptr;
-  site.reads = record;
-  if (record != nullptr) record->limit = record->permitted;
+  site.is_unseen = queue == nullptr;
+  site.queue = queue;
+  if (queue != nullptr) queue->limit = queue->permitted;
 }
 
 void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active) {
@@ -202,6 +204,7 @@ void Accesses::perform_atomic(RunningFragment& run, std::uint32_t pc,
   const auto* const row = reinterpret_cast<const std::byte*>(offsets.data());
   const Pattern pattern = launch_.rows().pattern_of_words(row, site.bytes, ~0u);
   perform(run, launch_.program().code[pc], target, scan_of(pattern), ~0u);
+  if (target.space == Space::global && current_.is_watched()) open_queue(pc, *target.allocation);
 }
 
 void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {

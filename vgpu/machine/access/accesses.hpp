@@ -57,7 +57,9 @@ class Accesses {
     row.offsets = offsets.data();
     const Instr& instr = launch_.program().code[pc];
     if (current_.report(run, instr, row, {0, instr.modifiers.vector})) [[likely]] {
-      if (row.kind == AccessKind::read && row.space != ptx::Space::shared) open_reads(row);
+      if (row.kind == AccessKind::read && row.space != ptx::Space::shared) {
+        open_queue(pc, *row.allocation);
+      }
       return true;
     }
     move_elements(run, instr, *row.allocation, scan_of(pattern), row.mask);
@@ -124,8 +126,8 @@ class Accesses {
             .bytes = site.bytes,
             .element_bytes = site.element_bytes};
   }
-  // Lets machine code record such reads itself, if it may.
-  void open_reads(const RowAccess& read);
+  // Lets machine code queue such rows itself, if it may: those of the instruction at `pc`.
+  void open_queue(std::uint32_t pc, const Allocation& allocation);
   // Returns a scan of lanes that are all inside.
   static RowScan scan_of(Pattern pattern) {
     return {.inside = true,

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 
+#include "vgpu/machine/access/access_record.hpp"
 #include "vgpu/machine/memory/atomics.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -163,6 +165,15 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const All
   const bool brings_values = instr.kind != InstrKind::load && instr.opcode != ptx::Opcode::discard_;
   if (brings_values && run.warp.undefined.any()) {
     take_undefined(run, instr, elements, mask);
+    if (access.kind == AccessKind::atomic && access.undefined != 0) close_queues();
+  }
+}
+
+// Machine code must not queue atomics that may find what this one leaves.
+void CurrentAccess::close_queues() const {
+  for (Observer* const observer : launch_.observers().of_accesses) {
+    const std::optional<RowQueue*> queue = observer->queue_of(*access.allocation);
+    if (queue && *queue != nullptr) (*queue)->limit = nullptr;
   }
 }
 

@@ -73,6 +73,7 @@ class CurrentAccess {
   bool report_whole(RunningFragment& run, const Instr& instr, const RowAccess& row,
                     const Elements& elements, std::size_t first);
   void report_from(std::size_t first, const RowAccess* row);
+  void close_queues() const;
   void take_undefined(const RunningFragment& run, const Instr& instr, const Elements& elements,
                       std::uint32_t mask);
   UndefinedLanes take_undefined_of(const RunningFragment& run, const Ref& ref,

@@ -58,7 +58,7 @@ void Targets::forget_sites(bool keeps_sites) {
     return true;
   });
   for (const std::uint32_t pc : placed_) {
-    sites_[pc].reads = nullptr;
+    sites_[pc].queue = nullptr;
     sites_[pc].is_unseen = false;
   }
 }
@@ -140,7 +140,7 @@ bool Targets::fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t lane
   site.allocation = is_shared ? nullptr : target.allocation;
   site.origin = is_shared ? 0 : reinterpret_cast<std::uint64_t>(target.allocation->data);
   site.data = site.origin + target.begin;
-  site.reads = nullptr;
+  site.queue = nullptr;
   site.is_unseen = false;
   return true;
 }

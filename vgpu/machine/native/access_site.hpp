@@ -7,7 +7,7 @@
 
 namespace warpcheck::vgpu {
 
-struct ReadRecord;  // access/access_record.hpp
+struct RowQueue;  // access/access_record.hpp
 
 // Where the accesses of one instruction went last, so that generated code can resolve them again:
 // an address corresponds to the host byte at `data + (address - base)`.
@@ -27,7 +27,7 @@ struct AccessSite {
   std::uint8_t element_bytes = 0;
   std::uint8_t bytes = 0;            // per lane, all elements of a vector
   Allocation* allocation = nullptr;  // null: the block's shared memory
-  ReadRecord* reads = nullptr;       // of the allocation; null: reads are reported
+  RowQueue* queue = nullptr;         // of the allocation; null: rows are reported
   bool is_unseen = false;            // nobody needs its reads
 };
 

@@ -26,6 +26,7 @@ class AtomicEmitter : public SiteEmitter {
   void go_unless_private(const Site& site, asmjit::Label otherwise);
   void go_unless_exclusive(const Site& site, asmjit::Label otherwise);
   void go_unless_recorded(const Site& site, asmjit::Label otherwise);
+  void perform_adjacent(const Site& site, const Combination& combination, asmjit::Label otherwise);
   void perform_row(const Site& site, const Combination& combination);
   void perform_lanes(const Site& site, const Combination& combination);
 

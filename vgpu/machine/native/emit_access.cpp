@@ -21,8 +21,8 @@ void AccessEmitter::find_and_tell(const Site& site, bool strided) {
   a.bind(done);
   later_with_rows([this, site, strided, done, reported] {
     a.bind(reported);
-    if (RecordEmitter::may_record_read(site)) {
-      recorder_.record_read(site, strided ? Pattern::strided : Pattern::uniform, false, done);
+    if (RecordEmitter::may_queue(site)) {
+      recorder_.queue_read(site, strided ? Pattern::strided : Pattern::uniform, false, done);
     }
     tally_row(site, strided, done);
     a.mov(field(offsetof(NativeFrame, offset), 8), x86::rax);

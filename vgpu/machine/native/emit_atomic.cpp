@@ -1,7 +1,7 @@
 // Emits atomics of all lanes.  Integer sums, bit operations, minima and maxima are performed by
 // generated code if no observer needs them: as one row if lanes are adjacent, otherwise lane after
-// lane, so that each lane finds what earlier lanes left; and in shared memory if the code can
-// record them.  All others are reported and performed by a call.
+// lane, so that each lane finds what earlier lanes left; and otherwise if the code can record or
+// queue them.  All others are reported and performed by a call.
 #include "vgpu/machine/native/atomic_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
@@ -65,24 +65,61 @@ void AtomicEmitter::go_unless_exclusive(const Site& site, asmjit::Label otherwis
   a.je(otherwise);
 }
 
-// Does the same for lanes whose offsets are in the frame, which are recorded if possible.  Atomics
-// that order threads are always reported.
+// Does the same for lanes whose offsets are in the frame, which are recorded or queued if possible.
+// Atomics that order threads are always reported.
 void AtomicEmitter::go_unless_recorded(const Site& site, asmjit::Label otherwise) {
+  const bool is_shared = site.instr.modifiers.space == Space::shared;
   const ptx::Order order = site.instr.modifiers.order;
   const bool is_relaxed = order == ptx::Order::weak || order == ptx::Order::relaxed;
-  if (site.instr.modifiers.space != Space::shared || !is_relaxed) {
+  if (is_shared ? !is_relaxed : !RecordEmitter::may_queue(site)) {
     return go_unless_private(site, otherwise);
   }
-  const asmjit::Label unwatched = a.newLabel(), watched = a.newLabel();
   go_unless_exclusive(site, otherwise);
+  const asmjit::Label unwatched = a.newLabel(), watched = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.jne(watched);
   a.bind(unwatched);
-  later([this, site, otherwise, unwatched, watched] {
+  later([this, site, is_shared, otherwise, unwatched, watched] {
     a.bind(watched);
-    recorder_.record_atomics(site, otherwise);
+    if (is_shared) {
+      recorder_.record_atomics(site, otherwise);
+    } else {
+      recorder_.queue_atomics(site, Pattern::scattered, otherwise);
+    }
     a.jmp(unwatched);
   });
+}
+
+// Performs the atomic as one row, or jumps to `otherwise` if lanes are not adjacent, or if the row
+// must be reported.
+void AtomicEmitter::perform_adjacent(const Site& site, const Combination& combination,
+                                     asmjit::Label otherwise) {
+  if (!RecordEmitter::may_queue(site)) {
+    go_unless_private(site, otherwise);
+    check_lanes(site, std::nullopt, true, otherwise);
+    find_row(site, true);
+  } else {
+    const asmjit::Label begin = a.newLabel(), watched = a.newLabel(), unwatched = a.newLabel();
+    go_unless_exclusive(site, otherwise);
+    a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
+    a.je(begin);
+    a.cmp(site.field(offsetof(AccessSite, queue)), 0);
+    a.je(otherwise);
+    a.bind(begin);
+    check_lanes(site, std::nullopt, true, otherwise);
+    find_row(site, true);
+    a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
+    a.jne(watched);
+    a.bind(unwatched);
+    later([this, site, otherwise, watched, unwatched] {
+      a.bind(watched);
+      recorder_.queue_atomics(site, Pattern::strided, otherwise);
+      a.jmp(unwatched);
+    });
+  }
+  add_origin(site, offsetof(AccessSite, data));
+  perform_row(site, combination);
+  a.jmp(site.done);
 }
 
 // Returns the destination of the old value; absent if the value is never read.
@@ -161,12 +198,7 @@ bool AtomicEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& re
   const auto combination = combination_of(site);
   const asmjit::Label scattered = a.newLabel(), done = a.newLabel();
   if (combination && combination->of_row != 0) {
-    go_unless_private(site, scattered);
-    check_lanes(site, std::nullopt, true, scattered);
-    find_row(site, true);
-    add_origin(site, offsetof(AccessSite, data));
-    perform_row(site, *combination);
-    a.jmp(site.done);
+    perform_adjacent(site, *combination, scattered);
   }
   a.bind(scattered);
   find_offsets(site);

@@ -84,11 +84,11 @@ void AccessEmitter::record_some_lanes(const Site& site) {
   a.bind(unwatched);
   later([this, site, unwatched, watched] {
     a.bind(watched);
-    if (RecordEmitter::may_record_read(site)) {
+    if (RecordEmitter::may_queue(site)) {
       a.lea(x86::ecx, x86::ptr(x86::r8, -1));  // one lane alone is uniform
       a.test(x86::ecx, x86::r8d);
       a.jz(site.slow);
-      recorder_.record_read(site, Pattern::strided, true, unwatched);
+      recorder_.queue_read(site, Pattern::strided, true, unwatched);
       a.jmp(site.slow);
       return;
     }
@@ -134,14 +134,14 @@ bool AccessEmitter::emit_partially(const Instr& instr, std::uint32_t pc, const C
   const bool wide_address = instr[MemoryOperand::address].bank != Bank::word;
   const Site site{instr, pc, rest, bytes, 1, wide_address, is_load, a.newLabel(), a.newLabel()};
   const bool may_be_recorded = RecordEmitter::is_recorded(site, true);
-  const bool may_record_read = RecordEmitter::may_record_read(site) && m.space != Space::constant;
+  const bool may_queue = RecordEmitter::may_queue(site) && m.space != Space::constant;
   a.mov(x86::r8d, x86::edx);
-  if (may_record_read) {
+  if (may_queue) {
     const asmjit::Label may_go_on = a.newLabel();
     a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
     a.je(may_go_on);
     a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
-    a.cmp(site.field(offsetof(AccessSite, reads)), 0);
+    a.cmp(site.field(offsetof(AccessSite, queue)), 0);
     a.je(site.slow);
     a.bind(may_go_on);
   } else if (!may_be_recorded) {
@@ -150,7 +150,7 @@ bool AccessEmitter::emit_partially(const Instr& instr, std::uint32_t pc, const C
   }
   check_some_lanes(site, is_row);
   find_some_lanes(site);
-  if (may_be_recorded || may_record_read) record_some_lanes(site);
+  if (may_be_recorded || may_queue) record_some_lanes(site);
   add_origin(site, offsetof(AccessSite, data));
   move_some_lanes(site);
   load_lanes();

@@ -39,8 +39,8 @@ void AccessEmitter::find_scattered(const Site& site, const std::optional<Share>&
     a.bind(reported);
     if (site.is_load && RecordEmitter::is_recorded(site, true))
       recorder_.call_record_lanes(site, done);
-    if (RecordEmitter::may_record_read(site)) {
-      recorder_.record_read(site, Pattern::scattered, false, done);
+    if (RecordEmitter::may_queue(site)) {
+      recorder_.queue_read(site, Pattern::scattered, false, done);
     }
     store_rows();
     call_report(site, Pattern::scattered);

@@ -85,8 +85,8 @@ struct NativeFrame {
   std::uint32_t limit = 0;         // the pc at which another fragment waits
   std::uint32_t is_watched = 0;    // 1: accesses are reported
   AccessRecord* record = nullptr;  // of the block's shared memory; null: rows are reported
-  // AccessRecord::time of the block; null: reads of global memory are reported.
-  const std::uint64_t* read_time = nullptr;
+  // AccessRecord::time of the block; null: rows of global memory are reported.
+  const std::uint64_t* queue_time = nullptr;
   RowBatches* batches = nullptr;        // hands over what is recorded; null: no observer wants rows
   const NotedStates* states = nullptr;  // of the launch's UndefinedMemory; not null
   const Allocation* shared_memory = nullptr;  // the block's

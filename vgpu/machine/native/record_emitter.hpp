@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "vgpu/machine/access/access_record.hpp"
 #include "vgpu/machine/native/register_emitter.hpp"
 #include "vgpu/machine/native/site.hpp"
 
@@ -18,8 +19,9 @@ class RecordEmitter : public RegisterEmitter {
   [[nodiscard]] static bool is_recorded(const Site& site, bool strided);
   void record(const Site& site, RecordedAs as, asmjit::Label reported);
   void record_atomics(const Site& site, asmjit::Label reported);
-  [[nodiscard]] static bool may_record_read(const Site& site);
-  void record_read(const Site& site, Pattern pattern, bool some, asmjit::Label recorded);
+  [[nodiscard]] static bool may_queue(const Site& site);
+  void queue_read(const Site& site, Pattern pattern, bool some, asmjit::Label queued);
+  void queue_atomics(const Site& site, Pattern pattern, asmjit::Label reported);
   void call_record_lanes(const Site& site, asmjit::Label recorded);
   // Emits the subroutines that the other code calls, after all other code.
   void emit_subroutines();
@@ -36,6 +38,8 @@ class RecordEmitter : public RegisterEmitter {
   void mark_row(const Site& site, bool some, asmjit::Label reported);
   void keep_written();
   void mark_met(asmjit::Label reported);
+  // emit_queued_rows.cpp
+  void queue(const Site& site, Pattern pattern, QueuedKind kind, bool some, asmjit::Label reported);
   // emit_recorded_lanes.cpp
   void record_lanes_states(asmjit::Label reported);
   void find_marks_of_lanes();

@@ -50,8 +50,8 @@ void NativeFrames::begin_record(NativeFrame& frame, const RunningFragment& run) 
       std::ranges::any_of(launch_.observers().of_rows,
                           [](const Observer* observer) { return observer->watches().shared; });
   frame.batches = frame.record != nullptr && is_received ? &batches_ : nullptr;
-  const bool may_read = frame.record != nullptr && launch_.observers().may_record_reads();
-  frame.read_time = may_read ? &frame.record->time : nullptr;
+  const bool may_read = frame.record != nullptr && launch_.observers().may_queue_rows();
+  frame.queue_time = may_read ? &frame.record->time : nullptr;
   frame.stored = frame.states->stored * 0x0101'0101u;
 }
 

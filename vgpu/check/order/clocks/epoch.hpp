@@ -31,14 +31,14 @@ inline constexpr std::uint64_t kLaunchesMax = std::uint64_t{1} << kLaunchBits;
 
 // The limits of the numbers.  Tests make them smaller.
 struct EpochLimits {
-  std::uint64_t launches = kLaunchesMax;    // at least 4
-  std::uint64_t blocks = kBlocksMax;        // of a grid
-  std::uint64_t phases = kPhasesMax;        // at least 3
-  std::uint32_t segments = 1u << 16;        // of the general checker, before it forgets unused ones
-  std::uint32_t deferred = 1u << 18;        // deferred rows of atomics per allocation
-  std::uint32_t deferred_reads = 1u << 13;  // chunks of deferred reads, of all allocations
-  bool has_rows = true;                     // rows of global memory are kept as rows
-  bool has_lines = true;                    // by the general checker, too
+  std::uint64_t launches = kLaunchesMax;  // at least 4
+  std::uint64_t blocks = kBlocksMax;      // of a grid
+  std::uint64_t phases = kPhasesMax;      // at least 3
+  std::uint32_t segments = 1u << 16;      // of the general checker, before it forgets unused ones
+  std::uint32_t deferred = 1u << 18;      // deferred rows of atomics per allocation
+  std::uint32_t queue_chunks = 1u << 13;  // chunks of deferred rows, of all allocations
+  bool has_rows = true;                   // rows of global memory are kept as rows
+  bool has_lines = true;                  // by the general checker, too
 };
 
 // The number of consecutive threads of a block that are ordered among themselves.

@@ -183,7 +183,7 @@ struct Engines {
         other(other_reporter, race_row_functions("baseline"), without_rows(limits)) {}
   static EpochLimits without_rows(EpochLimits limits) {
     limits.has_rows = false;
-    limits.deferred_reads = 0;
+    limits.queue_chunks = 0;
     return limits;
   }
   void reset(WarpModel model) {
@@ -305,7 +305,7 @@ class Launches {
 
 TEST(RowLinesOracleTest, RowsAndCellsGiveTheSameFindings) {
   for (const EpochLimits& limits :
-       {EpochLimits{}, EpochLimits{.launches = 6, .phases = 4, .deferred_reads = 1}}) {
+       {EpochLimits{}, EpochLimits{.launches = 6, .phases = 4, .queue_chunks = 1}}) {
     Engines engines(limits);  // thousands of launches old at the end
     std::size_t racy = 0;
     constexpr std::uint64_t kTraces = 600;

@@ -255,13 +255,12 @@ bool RowLog::take_updates(const Access& access) {
   return true;
 }
 
-// Returns the pattern as accesses define it.
-Pattern RowLog::pattern_of(const UpdateRow& row) {
-  const auto first = static_cast<unsigned>(__builtin_ctz(row.mask));
+Pattern pattern_of(const std::uint32_t* offsets, std::uint32_t mask, std::uint32_t bytes) {
+  const auto first = static_cast<unsigned>(__builtin_ctz(mask));
   bool uniform = true, strided = true;
-  for_each_bit(row.mask, [&](unsigned lane) {
-    uniform &= row.offset[lane] == row.offset[first];
-    strided &= row.offset[lane] == row.offset[first] + (lane - first) * row.bytes;
+  for_each_bit(mask, [&](unsigned lane) {
+    uniform &= offsets[lane] == offsets[first];
+    strided &= offsets[lane] == offsets[first] + (lane - first) * bytes;
   });
   return uniform ? Pattern::uniform : strided ? Pattern::strided : Pattern::scattered;
 }

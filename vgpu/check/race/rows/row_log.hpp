@@ -38,6 +38,10 @@
 
 namespace warpcheck::vgpu {
 
+// Returns the pattern of lanes as accesses define it.
+//   bytes: of one lane
+Pattern pattern_of(const std::uint32_t* offsets, std::uint32_t mask, std::uint32_t bytes);
+
 class RowLog {
  public:
   using Row = RecordedRow;  // its cell is as in RaceRow, in words; its segment is the caller's
@@ -105,7 +109,9 @@ class RowLog {
   bool take_updates(const Access& access);
   // Returns the rows in the order in which they were taken; they share no word with other rows.
   [[nodiscard]] std::span<const UpdateRow> updates() const { return {updates_.data(), updated()}; }
-  static Pattern pattern_of(const UpdateRow& row);
+  static Pattern pattern_of(const UpdateRow& row) {
+    return vgpu::pattern_of(row.offset.data(), row.mask, row.bytes);
+  }
   static Pattern pattern_of(const Row& row) {
     return row.scattered ? Pattern::scattered : row.uniform ? Pattern::uniform : Pattern::strided;
   }

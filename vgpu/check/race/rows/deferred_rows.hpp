@@ -1,0 +1,197 @@
+// Rows of global memory that has only been read so far, or only been updated by atomics of one
+// class: they wait in a queue, because they race with nothing; and most input of a kernel is only
+// read.
+//
+// The queue stands in front of a shadow (race_shadow.hpp).  Before an access of another kind, and
+// before anybody looks at records, the rows are performed in their order, with the epochs and in
+// the periods of their time; so the shadow is as if none had waited.  To copy a row takes a
+// fraction of the time that recording it takes: a quarter for a row that is no line, a twentieth
+// for scattered lanes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "vgpu/check/order/clocks/epoch.hpp"
+#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/access/access_record.hpp"
+
+namespace warpcheck::vgpu {
+
+// A time whose records of one memory matter to each other (race_shadow.hpp): the numbers of the
+// period and of its launch, ascending; 0: no period yet.
+struct ShadowPeriod {
+  std::uint64_t number = 0;
+  std::uint64_t launch = 0;
+  bool global = false;  // the memory can be reached by all blocks
+};
+
+// The host memory of all queues.
+class DeferredRoom {
+ public:
+  static constexpr std::size_t kChunkBytes = 4096;
+  using Chunk = std::array<std::byte, kChunkBytes>;
+  using Chunks = std::vector<std::unique_ptr<Chunk>>;
+
+  explicit DeferredRoom(std::uint32_t chunks_max) : chunks_max_(chunks_max) {}
+
+  // Null: the maximum is reached.
+  std::unique_ptr<Chunk> take() {
+    if (taken_ == chunks_max_) return nullptr;
+    ++taken_;
+    if (free_.empty()) return std::make_unique_for_overwrite<Chunk>();
+    std::unique_ptr<Chunk> chunk = std::move(free_.back());
+    free_.pop_back();
+    return chunk;
+  }
+  void give_back(Chunks& chunks) {
+    taken_ -= static_cast<std::uint32_t>(chunks.size());
+    for (std::unique_ptr<Chunk>& chunk : chunks) free_.push_back(std::move(chunk));
+    chunks.clear();
+  }
+
+ private:
+  std::uint32_t chunks_max_, taken_ = 0;
+  Chunks free_;
+};
+
+// The queue of one shadow.  Machine code appends to it, too.
+class DeferredRows {
+ public:
+  [[nodiscard]] bool is_empty() const { return chunks_.empty(); }
+  // The number of the period whose rows are taken; 0: none are.
+  [[nodiscard]] std::uint64_t period() const { return period_; }
+  // Returns whether rows of this kind are taken in that period.
+  [[nodiscard]] bool takes(QueuedKind kind, std::uint64_t period) const {
+    return period_ == period && queue_.kind == kind;
+  }
+  // Takes rows of this period from now on; the shadow is in it.
+  void go_on(QueuedKind kind, std::uint64_t period) {
+    period_ = period;
+    queue_.kind = kind;
+  }
+  // Takes rows of a period in which the shadow is not.  False: there is no room.
+  //   bytes: of the allocation
+  bool begin(QueuedKind kind, const ShadowPeriod& period, std::uint32_t bytes, DeferredRoom& room) {
+    if (begun_ != period.number) {
+      if (left() < kRowMax && !grow(room)) return false;
+      put(QueuedRow{.pc = bytes});
+      put(period);
+    }
+    begun_ = period.number;
+    go_on(kind, period.number);
+    return true;
+  }
+  // Takes a row that it takes(), and permits machine code to append others.  False: there is no
+  // room.
+  //   time: the epoch of the thread in lane 0
+  bool take(const RowAccess& row, Epoch time, DeferredRoom& room) {
+    if (left() < kRowMax && !grow(room)) [[unlikely]]
+      return false;
+    put(QueuedRow{.time = time,
+                  .first = row.first,
+                  .pc = row.pc,
+                  .mask = row.mask,
+                  .bytes = row.bytes,
+                  .pattern = row.pattern,
+                  .scope = queue_.kind.scope});
+    if (row.pattern == Pattern::scattered) {
+      std::memcpy(queue_.next, row.offsets, kOffsetsBytes);
+      queue_.next += kOffsetsBytes;
+    }
+    queue_.permitted = end_ - kRowMax + 1;
+    return true;
+  }
+  // Takes no rows before go_on() or begin(); machine code appends none.
+  void close() {
+    queue_.close();
+    period_ = 0;
+  }
+  [[nodiscard]] RowQueue& queue() { return queue_; }
+  // Calls begins(period, bytes) and performs(row, time, kind) for all that was taken, in its order.
+  // The rows have no place and no allocation.  The queue is empty afterwards.
+  template <typename Begins, typename Performs>
+  void perform(DeferredRoom& room, Begins begins, Performs performs) {
+    DeferredRoom::Chunks chunks = std::exchange(chunks_, {});
+    std::vector<const std::byte*> ends = std::exchange(ends_, {});
+    ends.push_back(queue_.next);
+    clear(room);
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      for (const std::byte* from = chunks[i]->data(); from != ends[i];) {
+        const auto taken = get<QueuedRow>(from);
+        if (taken.bytes == 0) {
+          begins(get<ShadowPeriod>(from), taken.pc);
+          continue;
+        }
+        RowAccess row;
+        row.pc = taken.pc;
+        row.mask = taken.mask;
+        row.first = taken.first;
+        row.space = ptx::Space::global;
+        row.kind = taken.scope == 0 ? AccessKind::read : AccessKind::atomic;
+        row.pattern = taken.pattern;
+        row.bytes = row.element_bytes = taken.bytes;
+        if (taken.pattern == Pattern::scattered) {
+          row.offsets = reinterpret_cast<const std::uint32_t*>(from);
+          from += kOffsetsBytes;
+        }
+        performs(row, taken.time, kind_of(taken));
+      }
+    }
+    room.give_back(chunks);
+  }
+  // Forgets all that was taken.
+  void clear(DeferredRoom& room) {
+    room.give_back(chunks_);
+    ends_.clear();
+    queue_ = {};
+    end_ = nullptr;
+    period_ = begun_ = 0;
+  }
+
+ private:
+  // A row of no bytes says that a period begins, of an allocation of `pc` bytes.
+  static constexpr std::size_t kOffsetsBytes = kWarpLanes * sizeof(std::uint32_t);
+  static constexpr auto kRowMax = static_cast<std::ptrdiff_t>(kQueuedRowMax);
+  static_assert(sizeof(ShadowPeriod) <= kOffsetsBytes);
+
+  static QueuedKind kind_of(const QueuedRow& row) {
+    return {row.scope, row.scope == 0 ? std::uint8_t{0} : row.bytes};
+  }
+  [[nodiscard]] std::ptrdiff_t left() const { return end_ - queue_.next; }
+  bool grow(DeferredRoom& room) {
+    std::unique_ptr<DeferredRoom::Chunk> chunk = room.take();
+    if (chunk == nullptr) return false;
+    if (!chunks_.empty()) ends_.push_back(queue_.next);
+    queue_ = {.next = chunk->data(), .kind = queue_.kind};
+    end_ = queue_.next + chunk->size();
+    chunks_.push_back(std::move(chunk));
+    return true;
+  }
+  template <typename T>
+  void put(const T& value) {
+    std::memcpy(queue_.next, &value, sizeof value);
+    queue_.next += sizeof value;
+  }
+  template <typename T>
+  static T get(const std::byte*& from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    from += sizeof value;
+    return value;
+  }
+
+  RowQueue queue_;
+  std::byte* end_ = nullptr;  // of the last chunk
+  DeferredRoom::Chunks chunks_;
+  std::vector<const std::byte*> ends_;  // of what was taken in all chunks but the last
+  std::uint64_t period_ = 0;
+  std::uint64_t begun_ = 0;  // the latest period whose beginning was taken
+};
+
+}  // namespace warpcheck::vgpu
