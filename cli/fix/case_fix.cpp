@@ -17,6 +17,7 @@
 #include "harness/search/search.hpp"
 #include "harness/shrink/shrink.hpp"
 #include "harness/trial/schedule_search.hpp"
+#include "harness/trial/supposing_engine.hpp"
 #include "harness/trial/trial.hpp"
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/schedule/default_policy.hpp"
@@ -78,10 +79,9 @@ class CaseFix final : public FixSearch {
         step(fmt::format("supposes {}", change.text));
         const std::vector<Case> known = cases_;
         fix_.trials = 0;
-        const bool is_silent = [&] {
-          const cudart::Supposing supposing(change.supposed);
-          return holds_in(Build::optimized) && holds_in(Build::unoptimized);
-        }();
+        engine_.suppose(change.supposed);
+        const bool is_silent = holds_in(Build::optimized) && holds_in(Build::unoptimized);
+        engine_.suppose({});
         cases_ = known;
         if (!is_silent) continue;
         fix_.cases = cases_.size();
@@ -138,7 +138,7 @@ class CaseFix final : public FixSearch {
 
   // The verdict of the first schedule under which the input fails.
   std::optional<Verdict> failing_verdict(const Case& a_case, const ScheduleLimits& limits) {
-    TrialRunner runner;
+    TrialRunner runner(engine_);
     Verdict recorded = runner.run(a_case);
     if (is_bad(recorded)) return recorded;
     vgpu::DefaultPolicy policy;
@@ -205,7 +205,7 @@ class CaseFix final : public FixSearch {
           return add_case(std::move(a_case), *failing);
         }
       }
-      TrialRunner runner;
+      TrialRunner runner(engine_);
       Settings settings = record_.a_case.settings;
       settings.build = build;
       settings.warp_model = model;
@@ -228,7 +228,7 @@ class CaseFix final : public FixSearch {
     fix_.schedules = 0;
     a_case.schedule = verdict.schedule;
     if (verdict.failed()) {
-      TrialRunner runner;
+      TrialRunner runner(engine_);
       ShrinkOptions options;
       options.trials_max = 400;
       ShrunkCase shrunk = shrink(a_case, runner, options);
@@ -239,6 +239,7 @@ class CaseFix final : public FixSearch {
   }
 
   const CaseRecord& record_;
+  SupposingEngine engine_{virtual_gpu()};
   std::vector<cudart::Unit*> loaded_;  // of the units
   std::vector<Case> cases_;
 };

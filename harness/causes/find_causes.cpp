@@ -17,6 +17,7 @@
 #include "harness/input/json.hpp"
 #include "harness/search/search.hpp"
 #include "harness/trial/schedule_search.hpp"
+#include "harness/trial/supposing_engine.hpp"
 #include "harness/trial/trial.hpp"
 #include "harness/trial/watched_engine.hpp"
 #include "vgpu/schedule/strategies.hpp"
@@ -97,8 +98,8 @@ class CaseCauses final : public CauseSearch {
     const bool is_of_host = change.edits.empty();
     if (!is_of_host) tried.settings.edits = std::make_shared<const ptx::Edits>(change.edits);
     tried.settings.limits.steps_max = std::min({of.settings.limits.steps_max, steps_max, budget()});
-    TrialRunner runner(engine_);
-    const cudart::Supposing supposing(change.supposed);
+    SupposingEngine engine(engine_, change.supposed);
+    TrialRunner runner(engine);
     Verdict verdict = runner.run(tried);
     pay(std::max<std::uint64_t>(verdict.steps, 1) * runner.trials());
     const bool changed = is_of_host || verdict.edited_places != 0;

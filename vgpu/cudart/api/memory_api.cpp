@@ -8,7 +8,6 @@
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/api/calls/call_log.hpp"
-#include "vgpu/cudart/device/suppositions.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 
@@ -51,7 +50,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
   if (pointer == nullptr) return cudaSuccess;
   if (stream == nullptr) wait_for_owner(device, pointer);
   if (device.errors().sticky() != cudaSuccess) return device.errors().sticky();
-  if (suppositions().late_frees) return cudaSuccess;
+  if (device.trial().settings().supposed.late_frees) return cudaSuccess;
   if (CallLog* const log = device.recording().log()) log->free(pointer);
   Allocations& allocations = device.allocations();
   vgpu::Allocation* const allocation = allocations.find(pointer);
@@ -133,10 +132,12 @@ namespace vgpu = warpcheck::vgpu;
 extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-  const cudaError_t error =
-      answer([&](Device& device) { return allocate(device, pointer, bytes); });
-  if (error != cudaSuccess || !suppositions().zeroed_memory) return error;
-  return cudaMemset(*pointer, 0, bytes);
+  bool is_zeroed = false;
+  const cudaError_t error = answer([&](Device& device) {
+    is_zeroed = device.trial().settings().supposed.zeroed_memory;
+    return allocate(device, pointer, bytes);
+  });
+  return error == cudaSuccess && is_zeroed ? cudaMemset(*pointer, 0, bytes) : error;
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {

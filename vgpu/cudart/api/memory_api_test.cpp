@@ -274,6 +274,24 @@ TEST_F(MemoryApi, LeaksAreNotReportedWithoutTheirChecker) {
   EXPECT_TRUE(end_trial().findings.empty());
 }
 
+TEST_F(MemoryApi, HoldsZerosAndIsNeverFreedInATrialThatSupposesIt) {
+  using Kinds = std::vector<FindingKind>;
+  findings();
+  for (const bool supposed : {true, false}) {
+    TrialSettings settings;
+    settings.supposed.zeroed_memory = settings.supposed.late_frees = supposed;
+    begin_trial(settings);
+    int* const device = allocate_ints(1);
+    int value = 1;
+    EXPECT_EQ(cudaMemcpy(&value, device, sizeof value, cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_EQ(value == 0, supposed);
+    EXPECT_EQ(cudaFree(device), cudaSuccess);
+    Kinds kinds;
+    for (const vgpu::Finding& finding : end_trial().findings) kinds.push_back(finding.kind);
+    EXPECT_EQ(kinds, (Kinds{supposed ? FindingKind::leak : FindingKind::uninitialized_read}));
+  }
+}
+
 TEST_F(MemoryApi, GivesPageLockedHostMemory) {
   void* block = nullptr;
   EXPECT_EQ(cudaMallocHost(&block, 64), cudaSuccess);

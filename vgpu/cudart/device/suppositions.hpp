@@ -16,29 +16,4 @@ struct Suppositions {
   friend bool operator==(const Suppositions&, const Suppositions&) = default;
 };
 
-// What is supposed now; outside of a Supposing nothing is.
-inline const Suppositions& suppositions();
-
-// The trials of this process suppose it as long as the object lives.
-class Supposing {
- public:
-  explicit Supposing(const Suppositions& supposed) : before_(of_process()) {
-    of_process() = supposed;
-  }
-  ~Supposing() { of_process() = before_; }
-  Supposing(const Supposing&) = delete;
-  Supposing& operator=(const Supposing&) = delete;
-
- private:
-  friend const Suppositions& suppositions();
-  static Suppositions& of_process() {
-    static Suppositions supposed;
-    return supposed;
-  }
-
-  Suppositions before_;
-};
-
-inline const Suppositions& suppositions() { return Supposing::of_process(); }
-
 }  // namespace warpcheck::cudart

@@ -29,6 +29,7 @@
 #include "vgpu/check/checker_set.hpp"
 #include "vgpu/check/finding.hpp"
 #include "vgpu/cudart/device/build.hpp"
+#include "vgpu/cudart/device/suppositions.hpp"
 #include "vgpu/machine/limits.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/schedule/schedule.hpp"
@@ -59,7 +60,8 @@ struct TrialSettings {
   vgpu::Strategy* strategy = nullptr;  // not owned; null: the default policy
   // Changes of the device code, for an experiment (ptx/edit/program_edit.hpp); null: none.
   std::shared_ptr<const std::vector<ptx::ProgramEdit>> edits{};
-  unsigned jobs = 1;  // threads for a launch, under the default policy
+  Suppositions supposed{};  // of the host code, for an experiment
+  unsigned jobs = 1;        // threads for a launch, under the default policy
   // Runs only those blocks of huge launches at which indices may be wrong (sparse_blocks.hpp).
   bool sparse = false;
   // Not 0: samples all launches so, and runs further blocks while the launches have executed fewer

@@ -21,7 +21,6 @@
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/api/calls/mishaps.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
-#include "vgpu/cudart/device/suppositions.hpp"
 #include "vgpu/cudart/device/this_process.hpp"
 #include "vgpu/cudart/exec/experiments.hpp"
 #include "vgpu/cudart/host_watch/host_watch.hpp"
@@ -103,6 +102,7 @@ TrialSettings ExecSession::trial_settings() {
     trial.jobs = 1;
   }
   if (!settings_.edits.empty()) trial.edits = std::make_shared<ptx::Edits>(settings_.edits);
+  trial.supposed = settings_.supposed;
   if (!settings_.trace.empty()) trace(trial);
   if (!settings_.debugger.empty()) debug(trial);
   return trial;
@@ -183,7 +183,6 @@ void ExecSession::save_counts() const {
 
 void ExecSession::start() {
   if (settings_.experiments >= 0) settings_ = next_experiment(settings_);
-  supposing_.emplace(settings_.supposed);
   append({.process = ::getpid(), .what = StartRecord{program_path()}});
 }
 

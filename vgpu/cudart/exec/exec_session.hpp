@@ -97,7 +97,6 @@ class ExecSession {
   void tell_order(std::optional<std::uint32_t> mark);
 
   ExecSettings settings_;
-  std::optional<Supposing> supposing_;
   std::optional<ExecLog> log_;
   int log_process_ = 0;  // the process of the log; a child of fork() has its own
   std::set<std::string, std::less<>> not_checked_, stood_in_;

@@ -15,7 +15,6 @@
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/meanwhile.hpp"
-#include "vgpu/cudart/device/suppositions.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
@@ -90,7 +89,7 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
   launches_in(nullptr);
   before_.clear();
   // While calls are recorded, they run in the order in which the program makes them.
-  const bool waits = until_done || suppositions().host_waits;
+  const bool waits = until_done || dependencies_.trial.settings().supposed.host_waits;
   if (!waits && dependencies_.recording.log() == nullptr) return cudaSuccess;
   const OperationPtr last = stream.last;
   wait_for(last);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "vgpu/cudart/device/current_device.hpp"
-#include "vgpu/cudart/device/suppositions.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -110,7 +109,7 @@ void Queues::before_next(Stream& stream, std::vector<OperationPtr>& list) {
   stream.waits.clear();
   if (stream.is_legacy) add_blocking(list, stream.device);
   if (stream.is_blocking()) add_latest(legacy(stream.device), list);
-  if (suppositions().one_stream) {
+  if (orders_all_) {
     for (const Stream& other : legacy_) add_latest(other, list);
     for_each_stream([&](const Stream& other) { add_latest(other, list); });
   }

@@ -90,6 +90,9 @@ class Queues {
   // Returns whether an operation of the device's legacy stream would depend on captured work.
   [[nodiscard]] bool captures_blocking_stream(unsigned device) const;
 
+  // True: an operation comes after those of all streams (Suppositions::one_stream).
+  void order_all(bool all) { orders_all_ = all; }
+
   void clear();
   // Streams and events of the device are remembered as destroyed.
   void forget(unsigned device);
@@ -99,6 +102,7 @@ class Queues {
   void add_blocking(std::vector<OperationPtr>& list, unsigned device);
   Stream& legacy(unsigned device);
 
+  bool orders_all_ = false;
   std::deque<Stream> legacy_;  // by device
   std::uint64_t next_stream_id_ = 1;
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;

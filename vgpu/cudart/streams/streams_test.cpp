@@ -200,6 +200,30 @@ TEST_F(Streams, AreOrderedByEvents) {
   EXPECT_EQ(log_.lines, (Lines{"kernel", "kernel", "kernel 1"}));
 }
 
+// A supposition is a setting of the trial: the next trial supposes nothing.
+TEST_F(Streams, AreOneInATrialThatSupposesIt) {
+  for (const bool one : {true, false}) {
+    TrialSettings settings;
+    settings.supposed.one_stream = one;
+    begin(settings);
+    launch(a_, 1);
+    launch(b_, 2);
+    EXPECT_EQ(value(), 12);
+    log_.lines.resize(2);
+    EXPECT_EQ(log_.lines, (Lines{"kernel", one ? "kernel" : "kernel 0"}));
+  }
+}
+
+TEST_F(Streams, AreWaitedForInATrialThatSupposesIt) {
+  for (const bool waits : {true, false}) {
+    TrialSettings settings;
+    settings.supposed.host_waits = waits;
+    begin(settings);
+    launch(a_, 1);
+    EXPECT_EQ(log_.lines, waits ? Lines{"kernel"} : Lines{});
+  }
+}
+
 TEST_F(Streams, TheLegacyStreamWaitsForTheBlockingOnesAndTheyForIt) {
   EXPECT_EQ(outcomes([&] {
               launch(a_, 1);
