@@ -6,7 +6,8 @@
 - Every relative link of a page leads to a file, and its fragment to a heading there.
 - Every page, schema and table of docs/ that a source, a script or a page names exists.
 - docs/README.md leads to every page of docs/use/ and docs/develop/.
-- Every file, folder and function that a page of docs/develop/ has in backticks exists.
+- Every file, folder and function that a page of docs/develop/ has in backticks exists; of docs/use/, every file and
+  folder of ours.
 Errors are planted for each of the four, and must be found.
 """
 import functools
@@ -23,6 +24,7 @@ LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 NAMED = re.compile(r"(?<![\w-])docs/(?:use|develop)/[\w./-]+\.(?:md|txt|json|svg)\b|(?<![\w-])docs/[\w-]+\.md\b")
 PLACEHOLDERS = {"docs/develop/verdicts/SUITE.txt"}
 OF_LIBRARIES = {"CLI::IsMember", "DeviceHistogram::HistogramEven"}
+WRITTEN_BY_THE_READER = "/reverse."
 
 
 def prose_of(text):
@@ -83,8 +85,8 @@ def is_path(token, paths):
 
 
 def errors_of_code_names(root):
-    """What the pages for developers call by a name that the code does not have (any more)."""
-    pages = sorted((root / "docs" / "develop").glob("*.md"))
+    """What the pages call by a name that the code does not have (any more)."""
+    pages = sorted((root / "docs").glob("*/*.md"))
     paths = {path.relative_to(root).as_posix() for top in TOP for path in [root / top, *(root / top).rglob("*")]}
     words, members = set(), {}
     for file in files_below(root):
@@ -98,6 +100,9 @@ def errors_of_code_names(root):
     for page in pages:
         for token in re.findall(r"`([^`\s]+)`", prose_of(page.read_text())):
             name = token.rstrip("/")
+            # Pages for users also name files of theirs, and of libraries.
+            if page.parent.name == "use" and (name.split("/")[0] not in TOP or WRITTEN_BY_THE_READER in name):
+                continue
             if member := re.fullmatch(r"([A-Z]\w*)::(\w+)(?:\(\))?", token):
                 is_there = token in OF_LIBRARIES or member.group(2) in members.get(member.group(1), ())
             elif function := re.fullmatch(r"([a-z]\w*)\(\)", token):
