@@ -15,6 +15,9 @@ MatrixShape size_of(const MatrixProduct& product, MatrixOperand operand) {
   return {s.m, s.n, 0};
 }
 
+// The rows of a and the columns of b of a quad pair.
+constexpr std::uint32_t kQuadPairs = 4, kQuadLines = 8;
+
 constexpr std::uint32_t kMetadataBits = 4;  // of a chunk
 
 std::uint32_t metadata_bits_of_row(const MatrixProduct& product) {
@@ -35,7 +38,9 @@ void describe_product(const MatrixProduct& product, Instr& instr) {
   for (const std::uint32_t field :
        {static_cast<std::uint32_t>(product.scale), product.blocks, product.selector,
         std::uint32_t{product.in_order} | std::uint32_t{product.of_group} << 1 |
-            std::uint32_t{product.sparse} << 2 | std::uint32_t{product.in_bytes} << 3,
+            std::uint32_t{product.sparse} << 2 | std::uint32_t{product.in_bytes} << 3 |
+            std::uint32_t{product.of_quads} << 4 | std::uint32_t{product.a_is_col} << 5 |
+            std::uint32_t{product.b_is_row} << 6,
         static_cast<std::uint32_t>(product.c), product.shape.k, product.shape.n / kTileColumns,
         product.shape.m}) {
     instr.packed = instr.packed << kFieldBits | field;
@@ -61,19 +66,26 @@ MatrixProduct product_of(const Instr& instr) {
           (field(4) & 8) != 0,
           field(5),
           field(6),
-          static_cast<ptx::Type>(field(7))};
+          static_cast<ptx::Type>(field(7)),
+          (field(4) & 16) != 0,
+          (field(4) & 32) != 0,
+          (field(4) & 64) != 0};
 }
 
 std::uint32_t registers_of(const MatrixProduct& product, MatrixOperand operand) {
   const MatrixShape size = size_of(product, operand);
+  const bool is_sum = operand == MatrixOperand::c || operand == MatrixOperand::d;
+  const std::uint32_t blocks = product.of_quads && is_sum ? kQuadPairs : 1;
   return size.m * size.n * element_bits(product, operand) /
-         (register_bits(product.type_of(operand)) * kWarpLanes);
+         (register_bits(product.type_of(operand)) * kWarpLanes * blocks);
 }
 
 ElementPlaces::ElementPlaces(const MatrixProduct& product, MatrixOperand operand)
     : operand_(operand),
       in_order_(product.in_order),
       tall_(product.shape.m == 16),
+      of_quads_(product.of_quads),
+      is_turned_(operand == MatrixOperand::a ? product.a_is_col : product.b_is_row),
       registers_(registers_of(product, operand)),
       parts_(register_bits(product.type_of(operand)) / element_bits(product, operand)),
       in_tile_(registers_ * kTileColumns / product.shape.n),
@@ -81,6 +93,23 @@ ElementPlaces::ElementPlaces(const MatrixProduct& product, MatrixOperand operand
   const MatrixShape size = size_of(product, operand);
   const std::uint32_t length = operand == MatrixOperand::b ? size.m : size.n;
   length_bits_ = static_cast<std::uint32_t>(std::countr_zero(length));
+}
+
+// 9.7.14.5.1.  Lanes 4 q to 4 q + 3 and 16 + 4 q to 16 + 4 q + 3 are quad pair q.
+MatrixPlace ElementPlaces::at_of_quads(std::uint32_t lane, std::uint32_t reg,
+                                       std::uint32_t part) const {
+  const std::uint32_t first = lane % 16 / 4 * kQuadLines;
+  const std::uint32_t in_quad = lane % 4, upper = 4 * (lane / 16);
+  const std::uint32_t element = reg * parts_ + part;
+  if (operand_ == MatrixOperand::a || operand_ == MatrixOperand::b) {
+    // A lane has a row of a or a column of b, or, turned, four neighbours of a column or a row.
+    const std::uint32_t line = first + upper + (is_turned_ ? element : in_quad);
+    const std::uint32_t depth = is_turned_ ? in_quad : element;
+    return operand_ == MatrixOperand::a ? MatrixPlace{line, depth} : MatrixPlace{depth, line};
+  }
+  if (parts_ == 2) return {first + upper + in_quad, first + element};  // f16: a row
+  return {first + upper + (lane & 1) + (element & 2),
+          first + (element & 4) + (lane & 2) + (element & 1)};
 }
 
 MatrixChunk chunk_of(const MatrixProduct& product) {

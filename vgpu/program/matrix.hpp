@@ -7,7 +7,8 @@
 // ElementPlaces).
 //
 // A sparse a (mma.sp) has half of its elements in registers, packed to m x k/2, in the layout of a
-// dense matrix of that size; metadata says which columns they belong to.  Scaled operands
+// dense matrix of that size; metadata says which columns they belong to.  mma.m8n8k4 of f16 is four
+// products, one of each quad pair: see MatrixProduct::of_quads.  Scaled operands
 // (.block_scale) have factors for blocks of the rows of a and of the columns of b.  Source: PTX ISA
 // 9.0, 9.7.14 (wmma, mma, mma.sp); the figures of 9.7.14.6.2 say which lanes have the metadata of
 // which rows.
@@ -40,6 +41,10 @@ struct MatrixProduct {
   std::uint32_t selector = 0;                    // selects the lanes that have the metadata
   std::uint32_t blocks = 0;           // number of scaled blocks in a row of a, each with a factor
   ptx::Type scale = ptx::Type::none;  // ue8m0x2; e4m3x2: without a sign
+  // mma.m8n8k4 of f16: quad pair q multiplies the rows from 8 q on of one a of 32 x 4 by the
+  // columns from 8 q on of one b of 4 x 32; of the product, only these four blocks exist.
+  bool of_quads = false;
+  bool a_is_col = false, b_is_row = false;  // of_quads: the order of the elements (.col, .row)
 
   [[nodiscard]] ptx::Type type_of(MatrixOperand operand) const {
     switch (operand) {
@@ -133,6 +138,7 @@ class ElementPlaces {
       const MatrixPlace place{index >> length_bits_, index & ((1u << length_bits_) - 1)};
       return operand_ == MatrixOperand::b ? MatrixPlace{place.column, place.row} : place;
     }
+    if (of_quads_) return at_of_quads(lane, reg, part);
     const std::uint32_t group = lane / 4;
     const std::uint32_t in_group = lane % 4;
     if (operand_ == MatrixOperand::a) {
@@ -148,8 +154,11 @@ class ElementPlaces {
   }
 
  private:
+  [[nodiscard]] MatrixPlace at_of_quads(std::uint32_t lane, std::uint32_t reg,
+                                        std::uint32_t part) const;
+
   MatrixOperand operand_;
-  bool in_order_, tall_;
+  bool in_order_, tall_, of_quads_, is_turned_;
   std::uint32_t registers_, parts_;
   std::uint32_t in_tile_;      // registers of b, c or d for eight columns
   std::uint32_t length_bits_;  // the length of a row, of b of a column, is this power of two

@@ -127,8 +127,7 @@ std::vector<Ref> destinations_of(const Program& program, const Instr& instr) {
     return {values.begin(), values.end()};
   }
   if (instr.kind == InstrKind::tensor_memory) {
-    const TensorMemoryInstr& tensor = tensor_instr_of(program, instr);
-    return tensor.op == TensorOp::load ? tensor.values : std::vector<Ref>{};
+    return destinations_of(tensor_instr_of(program, instr));
   }
   if (instr.kind == InstrKind::device_call) {
     const DeviceCallInstr& call = program.device_calls[instr.device_call];

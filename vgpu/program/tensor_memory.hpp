@@ -61,6 +61,14 @@ struct TensorCopy {
   Source source = Source::plain;
 };
 
+// tcgen05.ld.red: what each thread calculates of all words that it loads (9.7.16.8.3).
+struct TensorReduction {
+  ptx::Type type = ptx::Type::none;  // none: nothing; f32, s32, u32
+  bool is_max = false;
+  bool absolute = false;        // .abs: of their magnitudes
+  bool propagates_nan = false;  // .NaN; otherwise a NaN is no operand unless there is no other
+};
+
 struct TensorMemoryInstr {
   TensorOp op{};
   std::uint32_t ctas = 1;  // .cta_group
@@ -74,9 +82,11 @@ struct TensorMemoryInstr {
 
   // load, store
   TensorShape shape = TensorShape::m32x32;
-  bool packs = false;         // .pack::16b, .unpack::16b
-  Ref half_offset{};          // .16x32bx2: columns from the first to the second half
-  std::vector<Ref> values{};  // the registers in the order of the text; load: none is a sink
+  bool packs = false;           // .pack::16b, .unpack::16b
+  Ref half_offset{};            // .16x32bx2: columns from the first to the second half
+  std::vector<Ref> values{};    // the registers in the order of the text; load: none is a sink
+  TensorReduction reduction{};  // load
+  Ref reduced{};                // its result
 
   TensorCopy copy{};
   Ref blocks{};  // commit: those of the cluster (multicast); none: the own one
@@ -106,6 +116,14 @@ struct TensorMemoryInstr {
 struct TensorMemoryInstrs {
   std::vector<TensorMemoryInstr> all;
 };
+
+// Returns the rows that the instruction writes.
+inline std::vector<Ref> destinations_of(const TensorMemoryInstr& tensor) {
+  if (tensor.op != TensorOp::load) return {};
+  std::vector<Ref> rows = tensor.values;
+  if (tensor.reduction.type != ptx::Type::none) rows.push_back(tensor.reduced);
+  return rows;
+}
 
 inline const TensorMemoryInstr& tensor_instr_of(const Program& program, const Instr& instr) {
   return program.tensor_memory->all[instr.tensor_instr];

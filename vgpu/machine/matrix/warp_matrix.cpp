@@ -128,6 +128,11 @@ ExponentBounds read_floats(const MatrixLoops& loops, const LaneBanks& banks, con
   const Type type = product.type_of(operand);
   const std::uint32_t bits = element_bits(product, operand);
   const Ref& first = instr[operand];
+  auto count = static_cast<std::uint32_t>(places.size());
+  if (product.of_quads && operand == Operand::c) {  // nothing is between the blocks of quad pairs
+    count = product.shape.m * product.shape.n;
+    std::fill_n(elements.value.begin(), count, 0.0f);
+  }
   if (const std::optional<RegisterFloat> in_rows = register_float(type)) {
     alignas(64) std::array<float, kCount> in_order;
     const auto words = static_cast<std::uint32_t>(places.size() * bits / 32);
@@ -142,8 +147,8 @@ ExponentBounds read_floats(const MatrixLoops& loops, const LaneBanks& banks, con
       elements.value[places[i]] = floats[element >> shift & mask];
     });
   }
-  return loops.find_exponents(elements.value.data(), static_cast<std::uint32_t>(places.size()),
-                              exponent_min(type), elements.exponent.data());
+  return loops.find_exponents(elements.value.data(), count, exponent_min(type),
+                              elements.exponent.data());
 }
 
 void read_integers(const LaneBanks& banks, const Instr& instr, const MatrixProduct& product,

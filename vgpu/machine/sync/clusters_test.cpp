@@ -99,6 +99,21 @@ TEST_F(Clusters, ProgramsClearAndFlipBitsOfTheRank) {
   }
 }
 
+// cuda::ptx::cp_async_mbarrier_arrive: no state space, and a register of 32 bits.
+TEST_F(Clusters, AnArrivalBehindCopiesTakesAnAddressOf32BitsAsOneInSharedMemory) {
+  compile(std::string(kPerBlock) +
+              "mov.u32 %r5, o; mbarrier.init.shared.b64 [%r5], 1;\n"
+              "cp.async.mbarrier.arrive.noinc.b64 [%r5];\n"
+              "mbarrier.test_wait.parity.shared.b64 %p1, [%r5], 0; selp.u32 %r6, 1, 0, %p1;\n"
+              "st.global.u32 [%rd4], %r6; barrier.cluster.arrive; barrier.cluster.wait;",
+          ".shared .align 8 .b64 o;\n");
+  cluster_ = {2, 1, 1};
+  EXPECT_EQ(run({2, 1, 1}, {1, 1, 1}).end, Outcome::End::completed);
+  EXPECT_TRUE(seen_.faults.empty());
+  EXPECT_EQ(ints(17)[0], 1u);
+  EXPECT_EQ(ints(17)[16], 1u);
+}
+
 TEST_F(Clusters, AnotherBlocksAddressIsNoneOfTheOwnMemory) {
   compile(
       "mov.u32 %r5, s; xor.b32 %r6, %r5, 0x1000000; ld.shared.u32 %r7, [%r6];\n"

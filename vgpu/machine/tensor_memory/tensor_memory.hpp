@@ -101,6 +101,7 @@ class TensorMemory {
 
   // tensor_moves.cpp
   Step load(const Operation& op);
+  void reduce(const Operation& op, std::uint32_t half_offset) const;
   Step store(const Operation& op);
   Step shift(const Operation& op);
   Step commit(const Operation& op);

@@ -1,5 +1,6 @@
 // tcgen05.ld, st, shift and commit (PTX ISA 9.0, 9.7.16.8, 9.7.16.9.3 and 9.7.16.12).
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -60,6 +61,35 @@ void for_each_word(const TensorMemoryInstr& tensor, const TensorAddress& base,
       visit(thread, number, TensorBlock::index(base.lane + place.lane, column));
     }
   }
+}
+
+constexpr std::uint32_t kFloatSign = 0x8000'0000, kFloatInfinity = 0x7f80'0000,
+                        kFloatNan = 0x7fff'ffff;
+
+bool is_nan_word(std::uint32_t word) { return (word & ~kFloatSign) > kFloatInfinity; }
+
+std::uint32_t reduced_operand(const TensorReduction& reduction, std::uint32_t word) {
+  if (reduction.type != ptx::Type::f32) return word;
+  if (is_nan_word(word)) return kFloatNan;
+  return reduction.absolute ? word & ~kFloatSign : word;
+}
+
+// Returns the lesser or the greater one, as min and max do (9.7.1.11, 9.7.3.11): -0 is less than
+// +0.
+std::uint32_t reduced_pair(const TensorReduction& reduction, std::uint32_t x, std::uint32_t y) {
+  if (reduction.type == ptx::Type::u32) {
+    return reduction.is_max ? std::max(x, y) : std::min(x, y);
+  }
+  const bool is_float = reduction.type == ptx::Type::f32;
+  if (is_float && (is_nan_word(x) || is_nan_word(y))) {
+    return reduction.propagates_nan ? kFloatNan : is_nan_word(x) ? y : x;
+  }
+  // The order of floats is that of integers whose negative numbers are complements.
+  const auto key = [&](std::uint32_t word) {
+    const bool flips = is_float && (word & kFloatSign) != 0;
+    return static_cast<std::int32_t>(flips ? word ^ ~kFloatSign : word);
+  };
+  return (key(x) < key(y)) == reduction.is_max ? y : x;
 }
 
 }  // namespace
@@ -137,13 +167,39 @@ Step TensorMemory::load(const Operation& op) {
                                    : block.words[at];
                   std::memcpy(row_of(op.run.banks, to) + thread * sizeof word, &word, sizeof word);
                 });
+  if (tensor.reduction.type != ptx::Type::none) reduce(op, half_offset);
   UndefinedRegisters& undefined = op.run.warp.undefined;
+  const auto mark = [&](const Ref& row, std::uint32_t unwritten_lanes) {
+    const std::uint32_t lanes = is_followed ? unwritten_lanes : 0;
+    if (row.bank == Bank::none || (lanes == 0 && !undefined.any())) return;
+    undefined.set(op.run.frame, row, {lanes, op.run.pc}, op.lanes, launch_.program());
+  };
+  std::uint32_t any = 0;
   for (std::size_t i = 0; i < tensor.values.size(); ++i) {
-    const std::uint32_t lanes = is_followed ? unwritten[i] : 0;
-    if (tensor.values[i].bank == Bank::none || (lanes == 0 && !undefined.any())) continue;
-    undefined.set(op.run.frame, tensor.values[i], {lanes, op.run.pc}, op.lanes, launch_.program());
+    mark(tensor.values[i], unwritten[i]);
+    any |= unwritten[i];
   }
+  if (tensor.reduction.type != ptx::Type::none) mark(tensor.reduced, any);
   return Step::again;
+}
+
+// Writes what each thread has reduced its words to.
+void TensorMemory::reduce(const Operation& op, std::uint32_t half_offset) const {
+  const TensorMemoryInstr& tensor = op.tensor;
+  if (tensor.reduced.bank == Bank::none) return;
+  const TensorBlock& block = block_of(op.run.slot);
+  std::array<std::uint32_t, kWarpLanes> results{};
+  for_each_word(tensor, op.at(tensor.address, tensor.offset), half_offset, op.lanes,
+                [&](std::uint32_t thread, std::uint32_t number, std::size_t at) {
+                  const std::uint32_t word = reduced_operand(tensor.reduction, block.words[at]);
+                  results[thread] =
+                      number == 0 ? word : reduced_pair(tensor.reduction, results[thread], word);
+                });
+  for (std::uint32_t rest = op.lanes; rest != 0; rest &= rest - 1) {
+    const auto thread = static_cast<std::uint32_t>(std::countr_zero(rest));
+    std::memcpy(row_of(op.run.banks, tensor.reduced) + thread * sizeof results[0], &results[thread],
+                sizeof results[0]);
+  }
 }
 
 Step TensorMemory::store(const Operation& op) {

@@ -161,6 +161,57 @@ TEST(TensorMoves, TwoHalvesLieApart) {
   }
 }
 
+TEST(TensorMoves, ReduceTheWordsOfAThread) {
+  constexpr std::uint32_t kNan = 0x7fff'ffff;
+  struct Case {
+    std::string name;
+    std::uint32_t x, y, result;
+  };
+  const std::vector<Case> cases{{"min.u32", 0xffff'fff0, 5, 5},
+                                {"u32.max", 0xffff'fff0, 5, 0xffff'fff0},
+                                {"min.s32", 0xffff'fff0, 5, 0xffff'fff0},
+                                {"max.s32", 0xffff'fff0, 5, 5},
+                                {"min.f32", 0xc000'0000, 0x3f80'0000, 0xc000'0000},
+                                {"max.f32", 0xc000'0000, 0x3f80'0000, 0x3f80'0000},
+                                {"max.f32", 0xc000'0000, 0xbf80'0000, 0xbf80'0000},
+                                {"max.abs.f32", 0xc000'0000, 0x3f80'0000, 0x4000'0000},
+                                {"min.abs.f32", 0xc000'0000, 0x3f80'0000, 0x3f80'0000},
+                                {"max.f32", 0x8000'0000, 0, 0},
+                                {"min.f32", 0, 0x8000'0000, 0x8000'0000},
+                                {"max.f32", 0xffc0'0001, 0xbf80'0000, 0xbf80'0000},
+                                {"min.f32", 0xffc0'0001, 0x7fc0'0000, kNan},
+                                {"max.NaN.f32", 0xbf80'0000, 0xffc0'0001, kNan},
+                                {"max.abs.NaN.f32", 0xbf80'0000, 0xc000'0000, 0x4000'0000}};
+  const auto count = static_cast<std::uint32_t>(cases.size());
+  for (const bool has_half : {false, true}) {
+    TensorBench bench(1, 64);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      for (std::uint32_t lane = 0; lane < 128; ++lane) {
+        for (const std::uint32_t half : {0u, 32u}) {
+          bench.images[0].at(lane, half + 2 * i) = cases[i].x;
+          bench.images[0].at(lane, half + 2 * i + 1) = cases[i].y;
+        }
+      }
+      bench.lines_of_all +=
+          fmt::format("tcgen05.ld.red.sync.aligned.{}.x2.{} {{%r{}, %r{}}}, %r{}, [%own+{}]{};\n",
+                      has_half ? "16x32bx2" : "32x32b", cases[i].name, 3 * i, 3 * i + 1, 3 * i + 2,
+                      2 * i, has_half ? ", 32" : "");
+    }
+    bench.data.resize(std::size_t{3} * 128 * count);
+    bench.lines_of_all += move_data(3 * count, false);
+    bench.run();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      SCOPED_TRACE(cases[i].name);
+      for (std::uint32_t thread = 0; thread < 128; ++thread) {
+        const std::size_t at = std::size_t{3} * 128 * i + thread;
+        ASSERT_EQ(bench.data[at], cases[i].x);
+        ASSERT_EQ(bench.data[at + 128], cases[i].y);
+        ASSERT_EQ(bench.data[at + 256], cases[i].result);
+      }
+    }
+  }
+}
+
 // Shared memory without swizzling: tiles of 8 rows of 16 bytes; LBO 128 bytes, SBO 256.
 std::string descriptor(std::uint32_t offset) {
   return fmt::format(

@@ -38,6 +38,14 @@ void describe_scales(const std::vector<std::string_view>& words, MatrixProduct& 
   product.blocks = product.in_bytes ? 1 : has(words, "scale_vec::4X") ? 4 : 2;
 }
 
+// mma.sync.aligned.m8n8k4.ALAYOUT.BLAYOUT. ...
+void describe_quads(const std::vector<std::string_view>& words, MatrixProduct& product) {
+  product.shape = {32, 32, 4};
+  product.of_quads = true;
+  product.a_is_col = words.at(4) == "col";
+  product.b_is_row = words.at(5) == "row";
+}
+
 MatrixProduct product_named(std::string_view mnemonic) {
   const std::vector<std::string_view> words = words_of(mnemonic);
   const std::vector<Type> types = types_of(words);
@@ -54,6 +62,9 @@ MatrixProduct product_named(std::string_view mnemonic) {
   if (has(words, "block_scale")) describe_scales(words, product);
   product.a = types.size() == 4 ? types[1] : Type::f16;  // wmma.mma of f16 names only d and c
   product.b = types.size() == 4 ? types[2] : Type::f16;
+  if (product.shape == MatrixShape{8, 8, 4} && product.a == Type::f16) {
+    describe_quads(words, product);
+  }
   if (product.a == Type::b1) {
     product.shape.k /= element_bits(Type::b1);
     product.bits = has(words, "xor") ? ptx::BoolOp::xor_ : ptx::BoolOp::and_;

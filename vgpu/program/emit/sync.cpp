@@ -81,6 +81,14 @@ void emit_pending_count(Emission& e, const ptx::Instruction& in, const Instr& ba
            .b = e.constants.word(BarrierToken::kCountMax)});
 }
 
+// cuda::ptx writes cp.async.mbarrier.arrive with an address in shared memory in a register of 32
+// bits, and without a state space.  ptxas accepts it of no other instruction on generic addresses,
+// and takes the lower 32 bits of a generic address as that in shared memory.
+bool has_word_address(const Emission& e, const ptx::Operand& operand) {
+  return operand.kind == Kind::address && operand.index != ptx::kNone &&
+         e.frame.row_of(operand.index).bank == Bank::word;
+}
+
 }  // namespace
 
 void emit_barrier_object(Emission& e, const ptx::Instruction& in, Instr& out) {
@@ -128,7 +136,8 @@ void emit_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
       return;
     case CopyOp::arrive:
       out.kind = InstrKind::barrier_object;
-      out[ObjectOperand::address] = e.address(in, in.operands[0], out);
+      if (has_word_address(e, in.operands[0])) out.modifiers.space = Space::shared;
+      out[ObjectOperand::address] = e.address(in, in.operands[0], {out.modifiers.space}, out);
       out.modifiers.type = Type::b64;
       out.modifiers.scope = ptx::Scope::cta;
       e.push(out);

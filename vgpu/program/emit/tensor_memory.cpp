@@ -1,4 +1,6 @@
 // Instructions on tensor memory: tcgen05.  Source: PTX ISA 9.0, 9.7.16.7 - 9.7.16.12.
+#include <algorithm>
+
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/program/emit/matrix_words.hpp"
 #include "vgpu/program/emit/tensor_instr.hpp"
@@ -65,24 +67,58 @@ std::uint32_t repetitions_of(Form& form, TensorShape shape) {
   return count;
 }
 
+// .red: the words of the operation instead of .b32.
+TensorReduction reduction_of(Form& form) {
+  TensorReduction reduction;
+  reduction.type = form.words.choose<Type>(
+      "the type .f32, .u32 or .s32", {{"f32", Type::f32}, {"u32", Type::u32}, {"s32", Type::s32}});
+  reduction.is_max = form.words.choose<bool>(".min or .max", {{"min", false}, {"max", true}});
+  if (reduction.type != Type::f32) return reduction;
+  reduction.absolute = form.words.take("abs");
+  reduction.propagates_nan = form.words.take("NaN");
+  return reduction;
+}
+
+void require_words(const Form& form, const TensorMemoryInstr& tensor) {
+  const bool is_load = tensor.op == TensorOp::load;
+  const bool reduces = tensor.reduction.type != Type::none;
+  const auto is_word = [&](const Ref& row) {
+    return row.bank == Bank::word ||
+           (is_load ? row.bank == Bank::none : row.bank == Bank::constant);
+  };
+  if (!std::ranges::all_of(tensor.values, is_word) || (reduces && !is_word(tensor.reduced))) {
+    form.e.refuse(form.in, "its registers have 32 bits");
+  }
+}
+
 void emit_move(Form& form, TensorOp op) {
   Emission& e = form.e;
   TensorMemoryInstr tensor{.op = op};
   form.require_warp();
-  form.words.require("b32");
+  const bool reduces = op == TensorOp::load && form.words.take("red");
+  if (reduces) {
+    tensor.reduction = reduction_of(form);
+  } else {
+    form.words.require("b32");
+  }
   tensor.shape = form.words.choose<TensorShape>("the shape", {{"32x32b", TensorShape::m32x32},
                                                               {"16x64b", TensorShape::m16x64},
                                                               {"16x128b", TensorShape::m16x128},
                                                               {"16x256b", TensorShape::m16x256},
                                                               {"16x32bx2", TensorShape::m16x32x2}});
   const std::uint32_t count = repetitions_of(form, tensor.shape) * registers_of(tensor.shape);
-  tensor.packs = form.words.take(op == TensorOp::load ? "pack::16b" : "unpack::16b");
   const bool has_half = tensor.shape == TensorShape::m16x32x2;
-  require_operands(e, form.in, has_half ? 3 : 2);
+  if (reduces && (count < 2 || (tensor.shape != TensorShape::m32x32 && !has_half))) {
+    e.refuse(form.in, "with .red, the shape is .32x32b or .16x32bx2, and the number .x2 or more");
+  }
+  if (!reduces) tensor.packs = form.words.take(op == TensorOp::load ? "pack::16b" : "unpack::16b");
+  require_operands(e, form.in, (has_half ? 3 : 2) + (reduces ? 1 : 0));
   const bool is_load = op == TensorOp::load;
   const ptx::Operand& registers = form.operand(is_load ? 0 : (has_half ? 2 : 1));
-  tensor.address = tensor_address(e, form.in, form.operand(is_load ? 1 : 0), tensor.offset);
-  if (has_half) tensor.half_offset = form.word(is_load ? 2 : 1);
+  const std::size_t address = is_load ? (reduces ? 2 : 1) : 0;
+  tensor.address = tensor_address(e, form.in, form.operand(address), tensor.offset);
+  if (has_half) tensor.half_offset = form.word(address + 1);
+  if (reduces) tensor.reduced = e.destination(form.in, form.operand(1));
   const bool is_one = registers.kind != Kind::vector && count == 1;
   if (!is_one && (registers.kind != Kind::vector || registers.parts.size() != count)) {
     e.refuse(form.in, fmt::format("a vector of {} registers is missing", count));
@@ -96,11 +132,7 @@ void emit_move(Form& form, TensorOp op) {
   } else {
     for (const ptx::Operand& one : registers.parts) add(one);
   }
-  for (const Ref& row : tensor.values) {
-    const bool is_word =
-        row.bank == Bank::word || row.bank == Bank::constant || (is_load && row.bank == Bank::none);
-    if (!is_word) e.refuse(form.in, "its registers have 32 bits");
-  }
+  require_words(form, tensor);
   form.push(std::move(tensor));
 }
 
