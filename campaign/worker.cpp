@@ -52,7 +52,7 @@ class Search {
         corpus_(std::filesystem::absolute(task.directory->corpus(task.pair->name()))),
         known_(task.known),
         runner_(*task.pair, fuzz::libfuzzer_counters()),
-        search_({.on_failure = [this](const Failure& failure) { tell(failure); }}) {
+        search_({.on_failure = [this](const Failure& failure) { report(failure); }}) {
     fuzz::set_mutation_shape(runner_.shape());
   }
 
@@ -175,7 +175,7 @@ class Search {
     }
   }
 
-  void tell(const Failure& failed) {
+  void report(const Failure& failed) {
     if (!known_.add(failed.verdict)) return;
     emit_(FoundMessage{.pair = task_.pair->name(),
                        .case_text = case_text(record_of(failed.a_case, failed.verdict)),

@@ -157,7 +157,7 @@ class Execution {
       explain(report_, *first_failing_, settings_of_run(first_failing_->number),
               arguments_.causes_steps, supervisor_, runner_);
     }
-    return tell();
+    return report();
   }
 
  private:
@@ -253,7 +253,7 @@ class Execution {
     return fmt::format("========= debug: {}\n", debug_command(run));
   }
 
-  int tell() {
+  int report() {
     const auto options = [this](int run) { return options_of_run(run); };
     std::fputs((exec_text(report_, options) + debug_text() + time_text(report_)).c_str(), stderr);
     ExecStatus status = exit_status(arguments_, report_);

@@ -53,7 +53,7 @@ class GpuReporter {
       run_on_gpu(
           jobs_, options_, [&](const std::string& device) { print_engine(device); },
           [&](std::size_t job, const GpuOutcome& outcome) {
-            tell(jobs_[job], outcome, directory);
+            report(jobs_[job], outcome, directory);
           });
     } catch (const GpuError& error) {
       complain(fmt::format("--engine gpu: {}", error.what()));
@@ -74,7 +74,7 @@ class GpuReporter {
                       options_.sanitizer));
   }
 
-  void tell(const GpuJob& job, const GpuOutcome& outcome, const std::string& directory) {
+  void report(const GpuJob& job, const GpuOutcome& outcome, const std::string& directory) {
     const bool is_case = !job.case_path.empty();
     const std::string title =
         job.property.empty() ? job.pair->name() : job.pair->name() + "." + job.property;

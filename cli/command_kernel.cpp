@@ -240,7 +240,7 @@ void add_kernel_to(CLI::App& command, Run& run) {
   arguments->reports.add_to(command);
   command.footer(
       "Needs no pair and no host code: inputs are drawn from the kernel's signature, and lengths\n"
-      "of arrays are those that trial runs need.  What is assumed is told first; options and\n"
+      "of arrays are those that trial runs need.  What is assumed is shown first; options and\n"
       "comments in the source (// requires: n % 4 == 0) say it otherwise.\n"
       "\n"
       "Examples:\n"

@@ -78,7 +78,7 @@ std::string DebugSession::checkpoints() {
 void DebugSession::Impl::start() {
   debuggee.on_finding([this](const json& message) { found(message); });
   debuggee.on_debug_info([this](Process& process, const json& message) {
-    tell_inlined_calls(process, message.at("program"));
+    send_inlined_calls(process, message.at("program"));
   });
   set_stop(run(debuggee.original(), {.until = 1, .has_rules = false}));
   if (stop.reason == StopReason::position) stop.reason = StopReason::entry;

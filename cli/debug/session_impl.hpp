@@ -94,7 +94,7 @@ struct DebugSession::Impl {
   // The focus is this thread again, if it is at the place where the run has stopped.
   void keep_focus(const Thread& focus);
   void found(const nlohmann::json& message);
-  void tell_inlined_calls(Process& process, std::uint32_t number);
+  void send_inlined_calls(Process& process, std::uint32_t number);
 
   Target target;
   Debuggee debuggee;

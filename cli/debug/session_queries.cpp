@@ -133,7 +133,7 @@ KnownKernel& DebugSession::Impl::kernel(std::uint32_t number) {
 }
 
 // Debug information that is damaged says nothing; who asks for variables is told.
-void DebugSession::Impl::tell_inlined_calls(Process& process, std::uint32_t number) {
+void DebugSession::Impl::send_inlined_calls(Process& process, std::uint32_t number) {
   try {
     const json answer = debuggee.ask(process, {{"do", "text"}, {"number", number}});
     const std::string& text = answer.at("ptx").get_ref<const std::string&>();
@@ -195,7 +195,7 @@ void DebugSession::Impl::found(const json& message) {
   const cudart::ExecRecord record =
       cudart::parse_exec_record(message.at("record").get<std::string>());
   const auto* const what = std::get_if<cudart::FindingRecord>(&record.what);
-  if (what == nullptr) throw DebugError("the debuggee told a finding that cannot be read");
+  if (what == nullptr) throw DebugError("the debuggee sent a finding that cannot be read");
   FoundFinding finding{
       .index = findings.size(), .finding = what->finding, .position = message.at("position")};
   for (const json& side : message.at("sides")) {

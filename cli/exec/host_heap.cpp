@@ -173,11 +173,12 @@ std::string consequence_text(const Pair& pair, const Differences& found, unsigne
                              bool was_zero) {
   std::string text = fmt::format("filled with 0x{:02x}, it leads to ", heap);
   for (const RunOutput::Process& process : pair.filled.processes) {
-    for (const RunOutput::Told& told : process.told) {
-      const std::string name = vgpu::class_of(told.finding);
+    for (const RunOutput::Reported& reported : process.reported) {
+      const std::string name = vgpu::class_of(reported.finding);
       if (std::ranges::find(found.findings, name) == found.findings.end()) continue;
-      text += vgpu::name_of(told.finding.kind);
-      if (!told.finding.kernel.empty()) text += fmt::format(" in kernel {}", told.finding.kernel);
+      text += vgpu::name_of(reported.finding.kind);
+      if (!reported.finding.kernel.empty())
+        text += fmt::format(" in kernel {}", reported.finding.kernel);
       return text;
     }
   }
@@ -262,8 +263,8 @@ vgpu::Finding finding_of(const Pair& pair, const Differences& found, unsigned he
 std::vector<std::string> classes_of(const RunOutput& output) {
   std::vector<std::string> classes;
   for (const RunOutput::Process& process : output.processes) {
-    for (const RunOutput::Told& told : process.told) {
-      std::string name = vgpu::class_of(told.finding);
+    for (const RunOutput::Reported& reported : process.reported) {
+      std::string name = vgpu::class_of(reported.finding);
       if (std::ranges::find(classes, name) == classes.end()) classes.push_back(std::move(name));
     }
   }

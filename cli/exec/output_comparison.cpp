@@ -90,10 +90,11 @@ const RunOutput::Kernel* reader_of_unwritten(const RunOutput& run, const OutputK
   const RunOutput::Process& process = run.processes.at(key.process);
   if (own_kernel == 0 || own_kernel > process.kernels.size()) return nullptr;
   const RunOutput::Kernel& kernel = process.kernels[own_kernel - 1];
-  const bool races = std::ranges::any_of(process.told, [&](const RunOutput::Told& told) {
-    return told.finding.kind == vgpu::FindingKind::data_race &&
-           told.finding.severity == vgpu::Severity::error;
-  });
+  const bool races =
+      std::ranges::any_of(process.reported, [&](const RunOutput::Reported& reported) {
+        return reported.finding.kind == vgpu::FindingKind::data_race &&
+               reported.finding.severity == vgpu::Severity::error;
+      });
   return kernel.reads_unwritten && !races ? &kernel : nullptr;
 }
 
@@ -102,12 +103,12 @@ const vgpu::Finding* unwritten_value_in(const RunOutput& run, const OutputKey& k
                                         std::optional<std::size_t> arrivals,
                                         const std::string& kernel) {
   if (key.process >= run.processes.size()) return nullptr;
-  for (const RunOutput::Told& told : run.processes[key.process].told) {
-    const vgpu::Finding& finding = told.finding;
+  for (const RunOutput::Reported& reported : run.processes[key.process].reported) {
+    const vgpu::Finding& finding = reported.finding;
     if (finding.kind != vgpu::FindingKind::uninitialized_read) continue;
     if (finding.severity != vgpu::Severity::error) continue;
-    if (arrivals && told.arrivals > *arrivals) continue;
-    const bool is_same_copy = arrivals && told.arrivals == *arrivals;
+    if (arrivals && reported.arrivals > *arrivals) continue;
+    const bool is_same_copy = arrivals && reported.arrivals == *arrivals;
     if (kernel.empty() || finding.kernel == kernel || is_same_copy) return &finding;
   }
   return nullptr;
@@ -227,8 +228,8 @@ vgpu::Finding OutputComparison::order_of(const OutputKey& key, std::size_t byte,
   if (follow_ == nullptr || !has_bytes) return {};
   const RunOutput followed = output_of(follow_(run, key.operation, byte));
   if (key.process >= followed.processes.size()) return {};
-  for (const RunOutput::Told& told : followed.processes[key.process].told) {
-    if (told.finding.kind == vgpu::FindingKind::schedule_dependent) return told.finding;
+  for (const RunOutput::Reported& reported : followed.processes[key.process].reported) {
+    if (reported.finding.kind == vgpu::FindingKind::schedule_dependent) return reported.finding;
   }
   return {};
 }

@@ -31,8 +31,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // The interval of progress calls; they must not take more than a tenth of the time.
-constexpr std::int64_t kTellEveryMs = 1000;
-constexpr std::int64_t kTellShare = 10;
+constexpr std::int64_t kReportEveryMs = 1000;
+constexpr std::int64_t kReportShare = 10;
 // The interval of drawing the line on a terminal, and how long the program must have written
 // nothing.
 constexpr int kShowEveryMs = 200;
@@ -156,8 +156,8 @@ ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& sil
   settings.records = run.records_file;
   reserve_room(run.records_file);
   is_silent_ = !silent_output.empty();
-  told_bytes_ = 0;
-  tell_next_ms_ = now_ms() + kTellEveryMs;
+  reported_bytes_ = 0;
+  report_next_ms_ = now_ms() + kReportEveryMs;
   silent_since_ms_ = now_ms();
   ends_at_ms_ = timeout_ms_ == 0 ? 0 : now_ms() + timeout_ms_;
   run.ended = false;
@@ -222,7 +222,7 @@ pid_t ProgramRunner::start(const cudart::ExecSettings& settings, const fs::path&
 }
 
 int ProgramRunner::poll_timeout_ms() const {
-  std::int64_t wait = on_progress_ ? kTellEveryMs : -1;
+  std::int64_t wait = on_progress_ ? kReportEveryMs : -1;
   if (draws_ && !is_silent_) wait = kShowEveryMs;
   if (ends_at_ms_ == 0) return static_cast<int>(wait);
   const std::int64_t left = std::clamp<std::int64_t>(ends_at_ms_ - now_ms(), 0, INT32_MAX);
@@ -236,7 +236,7 @@ void ProgramRunner::poll_once(pid_t process, ProgramRun& run) {
   supervisor_.handle_signals(process);
   if (input_ != nullptr) input_->serve();
   end_late(run);
-  tell_progress(run);
+  report_progress(run);
   show_progress(process, run);
 }
 
@@ -292,17 +292,17 @@ void ProgramRunner::wait_for_orphans(ProgramRun& run) {
   read_records_and_counts(run, run.signal == 0 && !supervisor_.is_stopped());
 }
 
-void ProgramRunner::tell_progress(ProgramRun& run) {
+void ProgramRunner::report_progress(ProgramRun& run) {
   const std::int64_t begin = now_ms();
-  if (!on_progress_ || is_silent_ || begin < tell_next_ms_) return;
+  if (!on_progress_ || is_silent_ || begin < report_next_ms_) return;
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(run.records_file, error);
-  if (!error && bytes != std::exchange(told_bytes_, bytes)) {
+  if (!error && bytes != std::exchange(reported_bytes_, bytes)) {
     read_records(run, false);
     on_progress_(run);
   }
   const std::int64_t end = now_ms();
-  tell_next_ms_ = end + std::max(kTellEveryMs, kTellShare * (end - begin));
+  report_next_ms_ = end + std::max(kReportEveryMs, kReportShare * (end - begin));
 }
 
 std::vector<std::string> running_kernels(const ProgramRun& run) {

@@ -91,7 +91,7 @@ class ProgramRunner {
   void poll_once(pid_t process, ProgramRun& run);
   [[nodiscard]] int poll_timeout_ms() const;
   void end_late(ProgramRun& run);
-  void tell_progress(ProgramRun& run);
+  void report_progress(ProgramRun& run);
   void show_progress(pid_t process, const ProgramRun& run);
 
   Supervisor& supervisor_;
@@ -101,8 +101,8 @@ class ProgramRunner {
   std::filesystem::path directory_;
   std::unique_ptr<ProgramInput> input_;
   std::function<void(const ProgramRun&)> on_progress_;
-  std::uintmax_t told_bytes_ = 0;  // of records
-  std::int64_t tell_next_ms_ = 0;
+  std::uintmax_t reported_bytes_ = 0;  // of records
+  std::int64_t report_next_ms_ = 0;
   std::int64_t timeout_ms_ = 0, ends_at_ms_ = 0;  // 0: there is no limit
   const bool draws_ = is_terminal(STDERR_FILENO);
   Progress progress_;

@@ -127,7 +127,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 std::optional<std::uint64_t> RunOutput::Process::stopped_at() const {
   std::optional<std::uint64_t> first;
-  for (const Told& one : told) {
+  for (const Reported& one : reported) {
     const vgpu::FindingKind kind = one.finding.kind;
     const bool stops = kind == vgpu::FindingKind::trap || kind == vgpu::FindingKind::deadlock;
     if (stops && one.finding.severity == vgpu::Severity::error) {
@@ -154,7 +154,7 @@ RunOutput output_of(const ProgramRun& run) {
     if (const auto log = run.logs.find(id); log != run.logs.end()) process.log = log->second;
     return output.processes.emplace_back(std::move(process));
   };
-  std::set<std::pair<int, std::size_t>> told;
+  std::set<std::pair<int, std::size_t>> reported;
   for (const cudart::ExecRecord& record : run.records) {
     RunOutput::Process& process = process_of(record.process);
     if (const auto* const call = std::get_if<cudart::CallRecord>(&record.what)) {
@@ -166,8 +166,8 @@ RunOutput output_of(const ProgramRun& run) {
     }
     // Later records of a finding have its count.
     const auto* const found = std::get_if<cudart::FindingRecord>(&record.what);
-    if (found != nullptr && told.emplace(record.process, found->number).second) {
-      process.told.push_back({found->finding, found->arrivals});
+    if (found != nullptr && reported.emplace(record.process, found->number).second) {
+      process.reported.push_back({found->finding, found->arrivals});
     }
   }
   return output;

@@ -26,7 +26,7 @@ struct RunOutput {
     bool reads_unwritten = false;
     std::uint64_t arrivals = 0;
   };
-  struct Told {
+  struct Reported {
     vgpu::Finding finding;
     std::uint64_t arrivals = 0;  // before it
   };
@@ -35,7 +35,7 @@ struct RunOutput {
     cudart::ExecLogContents log;
     std::vector<cudart::CallRecord> calls;  // by Arrival::call
     std::vector<Kernel> kernels;            // in the order of their first launches
-    std::vector<Told> told;                 // its findings
+    std::vector<Reported> reported;         // its findings
     // The number of arrivals before a finding stopped a launch: what comes later is its
     // consequence.  Nothing: no launch was stopped.
     [[nodiscard]] std::optional<std::uint64_t> stopped_at() const;
@@ -78,7 +78,7 @@ const cudart::Arrival& arrival_of(const RunOutput& run, const OutputKey& key,
 // The number of entries before the output that differs; of the exit status, all.
 std::size_t place_in_log(const RunOutput& run, const OutputKey& key);
 
-// The bytes of an entry that the run was told to keep.
+// The bytes of an entry that the run was asked to keep.
 std::string kept_bytes(const RunOutput& run, std::size_t process, const cudart::Arrival& entry);
 
 // "at byte 0 of copy 1 to the host, by cudaMemcpy of 4 bytes"; "to the device"

@@ -41,7 +41,7 @@ int parent_gone() { return SIGRTMIN + 2; }
 
 volatile pid_t supervisor = 0;  // a signal handler cannot get it otherwise
 
-void tell_supervisor(int signal, siginfo_t* info, void*) {
+void signal_supervisor(int signal, siginfo_t* info, void*) {
   const bool is_from_process = info->si_code <= 0;
   sigval value{};
   value.sival_int = signal;
@@ -128,7 +128,7 @@ int Supervisor::run(const std::function<int(Supervisor&)>& work) {
   supervisor = child;
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   struct sigaction action {};
-  action.sa_sigaction = tell_supervisor;
+  action.sa_sigaction = signal_supervisor;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   for (const int signal : kSignals) {
     struct sigaction known {};

@@ -65,7 +65,7 @@ class Assuming {
     choose_ranges();
     find_index_arrays(prober_, kernel());
     fit_lengths();
-    tell();
+    report();
     made_.runs = prober_.runs();
     return std::move(made_);
   }
@@ -453,7 +453,7 @@ class Assuming {
     kernel().launch.shared_bytes = fitted_length(kernel(), samples);
   }
 
-  void tell() {
+  void report() {
     for (const ScalarParameter& scalar : kernel().scalars) {
       made_.scalars.push_back(
           is_integer(scalar.element)
@@ -471,9 +471,9 @@ class Assuming {
     }
     for (const ArrayParameter& array : kernel().arrays) {
       made_.lengths.push_back(fmt::format("{} = {}", array.name, array.length.text()));
-      if (array.values) tell_values(array);
+      if (array.values) note_values(array);
     }
-    tell_orders();
+    note_orders();
     for (const std::string& aid : given_.aids_left_out) {
       made_.notes.push_back(fmt::format("not understood, and left out: {}", aid));
     }
@@ -486,7 +486,7 @@ class Assuming {
   }
 
   // How to say more than a range of indices, once.
-  void tell_orders() {
+  void note_orders() {
     for (const ArrayParameter& array : kernel().arrays) {
       if (!array.values || array.order != ArrayParameter::Order::any) continue;
       made_.notes.push_back(fmt::format(
@@ -497,7 +497,7 @@ class Assuming {
     }
   }
 
-  void tell_values(const ArrayParameter& array) {
+  void note_values(const ArrayParameter& array) {
     const std::string range = fmt::format("{}..{}", array.values->low, array.values->high);
     if (array.order == ArrayParameter::Order::distinct) {
       made_.notes.push_back(fmt::format("values of {} are distinct, of {}", array.name, range));

@@ -319,12 +319,12 @@ KernelDescription described(const ptx::Module& module, const KernelFile& file,
       const debug::Variable& parameter = (*parameters)[i];
       add_parameter(kernel, parameter.name, *parameter.type, i);
       const Type& type = debug::stripped(parameter.type);
-      names.push_back({parameter.name, type.name, type.kind == Kind::structure});
+      names.push_back({parameter.name, type.name});
     }
   } else {
     add_by_name(kernel, function);
     for (std::uint32_t i = 0; i < function.parameters.size(); ++i) {
-      names.push_back({fmt::format("p{}", i), {}, false});
+      names.push_back({fmt::format("p{}", i), {}});
     }
   }
   if (kernel.scalars.size() > kScalarsMax) {

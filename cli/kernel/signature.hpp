@@ -20,7 +20,6 @@ namespace warpcheck {
 // A parameter of the kernel itself, before it is flattened.
 struct ParameterName {
   std::string name, type;
-  bool is_struct = false;
 };
 
 // Its description, with all values of each integer, and without lengths and launches.  Throws

@@ -30,7 +30,7 @@ GpuJob job_of(const GpuJobMessage& job) {
           .count = job.count};
 }
 
-std::vector<GpuFinding> told_findings(const std::vector<vgpu::Finding>& findings) {
+std::vector<GpuFinding> reported_findings(const std::vector<vgpu::Finding>& findings) {
   std::vector<GpuFinding> told;
   for (const vgpu::Finding& finding : findings) {
     told.push_back({finding.kind, finding.kernel, finding.lack, finding.message});
@@ -95,7 +95,7 @@ class Worker {
     SearchLoop search({.end = SearchEnd::first_failure, .on_failure = [&](const Failure& failure) {
                          emit_(GpuFailureMessage{job.first + failure.trial - 1,
                                                  failure.verdict.launches,
-                                                 told_findings(failure.verdict.findings)});
+                                                 reported_findings(failure.verdict.findings)});
                        }});
     const auto take = [&](const Case& a_case) {
       return search.take([&] {

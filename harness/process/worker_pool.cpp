@@ -205,7 +205,7 @@ void WorkerPool::wait(int milliseconds, WorkerListener& listener) {
     if (!reap(worker, false)) continue;
     Worker ended = std::move(worker);
     workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
-    tell_end(ended, listener);
+    report_end(ended, listener);
   }
 }
 
@@ -215,7 +215,7 @@ void WorkerPool::stop_all(WorkerListener& listener) {
     Worker ended = std::move(workers_.front());
     workers_.erase(workers_.begin());
     reap(ended, true);
-    tell_end(ended, listener);
+    report_end(ended, listener);
   }
 }
 
@@ -240,7 +240,7 @@ bool WorkerPool::read_some(Worker& worker, WorkerListener& listener) {
 }
 
 // For a worker that has ended: reports its unread messages, and how it ended.
-void WorkerPool::tell_end(Worker& worker, WorkerListener& listener) {
+void WorkerPool::report_end(Worker& worker, WorkerListener& listener) {
   while (worker.pipe >= 0 && read_some(worker, listener)) {
   }
   if (worker.pipe >= 0) ::close(worker.pipe);

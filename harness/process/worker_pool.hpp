@@ -95,7 +95,7 @@ class WorkerPool {
   [[nodiscard]] int patience(int milliseconds) const;
   static void kill(Worker& worker);
   static bool read_some(Worker& worker, WorkerListener& listener);
-  static void tell_end(Worker& worker, WorkerListener& listener);
+  static void report_end(Worker& worker, WorkerListener& listener);
   static void take(Worker& worker, const Message& message, WorkerListener& listener);
   static bool reap(Worker& worker, bool wait);
 

@@ -29,7 +29,7 @@ PairSearch::PairSearch(const AnyPair& pair, const ProveOptions& options, const P
     std::vector<Planned> planned = plan(points, options.points.size_max, options.points_max);
     // Clang 14 makes aggregates of braces alone.  NOLINTNEXTLINE(modernize-make-unique)
     plan_.reset(new PairPlan{pair, options, log, engine, std::move(points), std::move(planned)});
-    is_told_.resize(plan_->planned.size());
+    is_reported_.resize(plan_->planned.size());
     plan_->shared->end = end_ = plan_->planned.size();
   } catch (const DomainError& error) {
     proof_.errors.emplace_back(error.what());
@@ -77,7 +77,7 @@ void PairSearch::look_for_what_is_lost() {
   if (is_trying_again_) {
     is_trying_again_ = false;
     const auto first =
-        std::ranges::find_if(lost_, [&](std::uint64_t planned) { return !is_told_[planned]; });
+        std::ranges::find_if(lost_, [&](std::uint64_t planned) { return !is_reported_[planned]; });
     if (first != lost_.end()) {
       const auto [size, block] = plan_->planned[*first];
       add_error(fmt::format("size {}{}: {}", size,
@@ -93,7 +93,7 @@ void PairSearch::look_for_what_is_lost() {
   }
   const std::uint64_t taken = std::min<std::uint64_t>(plan_->shared->next, end_);
   for (std::uint64_t planned = 0; planned < taken; ++planned) {
-    if (!is_told_[planned]) lost_.push_back(planned);
+    if (!is_reported_[planned]) lost_.push_back(planned);
   }
   if (!lost_.empty()) return;
   // Before it took any, or after all.
@@ -118,7 +118,7 @@ void PairSearch::on_message(const Message& message) {
 bool PairSearch::fits(const ProvedMessage& message) const {
   const std::size_t builds = plan_->options.builds.size();
   const auto is_planned = [&](std::uint64_t planned) {
-    return planned < is_told_.size() && !is_told_[planned];
+    return planned < is_reported_.size() && !is_reported_[planned];
   };
   return (log_.is_kept() ? message.versions.size() == builds : message.versions.empty()) &&
          std::ranges::all_of(message.planned, is_planned) &&
@@ -134,8 +134,8 @@ void PairSearch::add(const ProvedMessage& message) {
   for (const PointOutcome& outcome : message.outcomes)
     outcomes.push_back(std::make_shared<const PointOutcome>(outcome));
   for (const std::uint64_t planned : message.planned) {
-    is_told_[planned] = true;
-    ++told_;
+    is_reported_[planned] = true;
+    ++reported_;
     early_[planned];
   }
   for (const auto& [planned, grid, build, own, without_executions] : message.rows) {
@@ -202,7 +202,7 @@ ProvedPoint PairSearch::keep(const Point& point, const Row& row) {
 }
 
 ProveProgress PairSearch::progress() const {
-  return {.pair = proof_.pair, .pairs = 0, .done = told_, .all = is_told_.size()};
+  return {.pair = proof_.pair, .pairs = 0, .done = reported_, .all = is_reported_.size()};
 }
 
 PairProof PairSearch::finish(bool interrupted) {

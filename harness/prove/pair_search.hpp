@@ -61,8 +61,8 @@ class PairSearch {
   std::vector<std::uint64_t> lost_;  // sizes and blocks that a worker took and did not report
   bool is_trying_again_ = false;     // those
 
-  std::vector<bool> is_told_;  // by number in the plan
-  std::uint64_t told_ = 0, kept_ = 0;
+  std::vector<bool> is_reported_;  // by number in the plan
+  std::uint64_t reported_ = 0, kept_ = 0;
   std::map<std::uint64_t, std::vector<Row>> early_;  // reported before all earlier ones were
   std::vector<Point> cuts_;
   std::set<std::string> failures_;

@@ -16,7 +16,7 @@ namespace {
 // Small enough that all workers end together, large enough that inputs of a size are made once.
 constexpr std::uint64_t kRangeMax = 32, kRangesOfWorker = 4;
 constexpr std::uint64_t kLearntFrom = 8;
-constexpr std::chrono::milliseconds kTold{100};
+constexpr std::chrono::milliseconds kReportEvery{100};
 
 Case case_of(const AnyPair& pair, const AnyInput& input, cudart::Build build) {
   return {.pair = &pair,
@@ -66,16 +66,16 @@ PointProver::Range PointProver::take() {
 void PointProver::run() {
   find_versions();
   for (Range range = take(); range.begin != range.end; range = take()) {
-    auto told_at = std::chrono::steady_clock::now();
+    auto reported_at = std::chrono::steady_clock::now();
     for (std::uint64_t planned = range.begin; planned != range.end; ++planned) {
       prove(planned);
       // Limits the loss at an interruption.
       const auto now = std::chrono::steady_clock::now();
-      if (now - told_at < kTold) continue;
-      told_at = now;
-      tell();
+      if (now - reported_at < kReportEvery) continue;
+      reported_at = now;
+      report();
     }
-    tell();
+    report();
   }
 }
 
@@ -83,22 +83,22 @@ void PointProver::run(std::span<const std::uint64_t> those) {
   find_versions();
   for (const std::uint64_t planned : those) {
     prove(planned);
-    tell();
+    report();
   }
 }
 
-void PointProver::tell() {
-  if (told_.planned.empty()) return;
-  emit_(told_);
-  told_.outcomes.clear();
-  told_.planned.clear();
-  told_.rows.clear();
+void PointProver::report() {
+  if (unreported_.planned.empty()) return;
+  emit_(unreported_);
+  unreported_.outcomes.clear();
+  unreported_.planned.clear();
+  unreported_.rows.clear();
 }
 
 std::uint32_t PointProver::index_of(PointOutcome outcome) {
-  const auto found = std::ranges::find(told_.outcomes, outcome);
-  const auto index = static_cast<std::uint32_t>(found - told_.outcomes.begin());
-  if (found == told_.outcomes.end()) told_.outcomes.push_back(std::move(outcome));
+  const auto found = std::ranges::find(unreported_.outcomes, outcome);
+  const auto index = static_cast<std::uint32_t>(found - unreported_.outcomes.begin());
+  if (found == unreported_.outcomes.end()) unreported_.outcomes.push_back(std::move(outcome));
   return index;
 }
 
@@ -106,7 +106,7 @@ void PointProver::add_row(const Point& point, std::uint32_t build, PointOutcome 
                           PointOutcome without_executions) {
   const std::uint32_t own = index_of(std::move(outcome)),
                       other = index_of(std::move(without_executions));
-  told_.rows.push_back({static_cast<std::uint32_t>(planned_), point.grid, build, own, other});
+  unreported_.rows.push_back({static_cast<std::uint32_t>(planned_), point.grid, build, own, other});
 }
 
 // The texts of the kernels, by build: proofs of other texts are not valid.  Those of the largest
@@ -115,9 +115,9 @@ void PointProver::find_versions() {
   if (!plan_.log.is_kept()) return;
   for (std::uint32_t size = plan_.options.points.size_max + 1; size-- != 0;) {
     for (const std::uint32_t block : plan_.points.blocks()) {
-      if (told_.versions.empty()) find_versions({size, block});
+      if (unreported_.versions.empty()) find_versions({size, block});
     }
-    if (!told_.versions.empty()) return;
+    if (!unreported_.versions.empty()) return;
   }
 }
 
@@ -127,7 +127,7 @@ void PointProver::find_versions(const Planned& of) {
   for (const cudart::Build build : plan_.options.builds) {
     TrialRunner runner(plan_.engine);
     const Verdict verdict = runner.run(case_of(plan_.pair, inputs.back().input, build));
-    told_.versions.push_back(fmt::format("{:016x}", verdict.ptx_hash));
+    unreported_.versions.push_back(fmt::format("{:016x}", verdict.ptx_hash));
   }
 }
 
@@ -143,13 +143,13 @@ void PointProver::prove(std::uint64_t planned) {
       prove(case_of(plan_.pair, input.input, build), input.point, number++);
     }
   }
-  told_.planned.push_back(planned);
+  unreported_.planned.push_back(planned);
 }
 
 void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
   if (plan_.log.is_kept()) {
-    const std::string key =
-        key_of(plan_.pair.name(), name_of(a_case.settings.build), told_.versions.at(build), point);
+    const std::string key = key_of(plan_.pair.name(), name_of(a_case.settings.build),
+                                   unreported_.versions.at(build), point);
     const ProvedPoint* const known = plan_.log.find(key);
     const bool lacks_equality =
         known != nullptr && known->proof == Proof::all_data && known->equality == Equality::none &&

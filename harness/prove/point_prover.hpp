@@ -84,7 +84,7 @@ class PointProver {
   void add_row(const Point& point, std::uint32_t build, PointOutcome outcome,
                PointOutcome without_executions);
   [[nodiscard]] std::uint32_t index_of(PointOutcome outcome);
-  void tell();
+  void report();
 
   PairPlan& plan_;
   const Emit& emit_;
@@ -93,7 +93,7 @@ class PointProver {
   std::uint64_t planned_ = 0;  // the one that is being proved
   std::vector<Point> cuts_of_planned_;
   std::set<std::string> failures_;  // reasons for which a case was sent
-  ProvedMessage told_;              // not sent yet
+  ProvedMessage unreported_;        // not sent yet
 };
 
 }  // namespace warpcheck

@@ -53,7 +53,7 @@ bool is_launch(const Json& field) {
   return field.is_object() && field.contains("block") && field.contains("grid");
 }
 
-std::vector<std::uint32_t> telling_blocks() {
+std::vector<std::uint32_t> revealing_blocks() {
   std::set<std::uint32_t> blocks{5, 7, 48, 96, 100, 192, 384, 768, 1'000};
   for (std::uint32_t power = 1; power <= kBlockMax; power *= 2) {
     for (const std::uint32_t near : {power - 1, power, power + 1}) {
@@ -88,7 +88,7 @@ Points::Points(const AnyPair& pair, const PointOptions& options) : pair_(pair) {
     learn_lengths(samples, samples[base]);
     learn_width(samples[base]);
   }
-  blocks_ = options.blocks.empty() ? telling_blocks() : options.blocks;
+  blocks_ = options.blocks.empty() ? revealing_blocks() : options.blocks;
   if (width_ == Width::none) blocks_ = {0};
 }
 

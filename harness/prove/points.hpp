@@ -30,7 +30,7 @@ struct PointOptions {
   std::uint32_t size_max = 1'024;
   std::vector<std::uint32_t> blocks;  // empty: those that tend to break kernels, up to 1,024
 };
-[[nodiscard]] std::vector<std::uint32_t> telling_blocks();
+[[nodiscard]] std::vector<std::uint32_t> revealing_blocks();
 [[nodiscard]] std::vector<std::uint32_t> all_blocks();
 
 class Points {

@@ -14,7 +14,7 @@ namespace warpcheck {
 namespace {
 
 TEST(Points, BlocksAtWhichKernelsTendToBreak) {
-  const std::vector<std::uint32_t> blocks = telling_blocks();
+  const std::vector<std::uint32_t> blocks = revealing_blocks();
   for (const std::uint32_t block : {1u, 31u, 32u, 33u, 127u, 1'023u, 1'024u}) {
     EXPECT_TRUE(std::ranges::binary_search(blocks, block)) << block;
   }

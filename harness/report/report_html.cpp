@@ -249,10 +249,10 @@ class Page {
   // "kernels/scan.cu:14, 22"
   static std::string places_of(const vgpu::Finding& finding) {
     std::string text;
-    std::set<std::pair<std::string, std::uint32_t>> told;
+    std::set<std::pair<std::string, std::uint32_t>> shown;
     std::string file;
     for (const vgpu::AccessSide& side : finding.accesses) {
-      if (side.line == 0 || !told.insert({side.file, side.line}).second) continue;
+      if (side.line == 0 || !shown.insert({side.file, side.line}).second) continue;
       const std::string place = side.file == file ? "" : side.file + ":";
       text += fmt::format("{}{}{}", text.empty() ? "" : ", ", place, side.line);
       file = side.file;

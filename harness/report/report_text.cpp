@@ -136,16 +136,16 @@ std::string report_text(const Report& report) {
   std::string text = headline(report);
   const auto& findings = report.verdict.findings;
   const std::vector<FindingGroup> groups = finding_groups(findings, report.causes);
-  std::size_t told = 0;
+  std::size_t shown = 0;
   for (std::size_t i = 0; i < std::min(groups.size(), kFindingsShown); ++i) {
     text += finding_text(findings[groups[i].findings.front()]);
     if (groups[i].change != nullptr)
       text += fmt::format("    {}\n", sentence_of(*groups[i].change, findings.size()));
     text += folded_text(findings, groups[i]);
-    told += groups[i].findings.size();
+    shown += groups[i].findings.size();
   }
-  if (told < findings.size()) {
-    text += fmt::format("  ... and {} more findings\n", findings.size() - told);
+  if (shown < findings.size()) {
+    text += fmt::format("  ... and {} more findings\n", findings.size() - shown);
   }
   if (const std::string limit = limit_of(report.causes); !limit.empty())
     text += fmt::format("  {}\n", limit);

@@ -62,7 +62,7 @@ class Hunter {
         first += options_.trials;
       } while (!failed_ && !stopped_ && Clock::now() < deadline_);
     } catch (const DomainError& error) {
-      tell("", first, {{"discards", error.what()}});
+      record("", first, {{"discards", error.what()}});
     }
     emit_(TrialsMessage{trials_});
     emit_(EveryScheduleMessage{for_every_schedule_});
@@ -94,7 +94,7 @@ class Hunter {
     report(log);
     failed_ = failed_ || loop.failed();
     if (!stopped_ && !loop.failed()) {
-      tell(property, loop.trials(), health_problems(property, loop.seen()));
+      record(property, loop.trials(), health_problems(property, loop.seen()));
     }
   }
 
@@ -112,7 +112,7 @@ class Hunter {
     for (int i = 0; i < kDrawsForClasses && (i == 0 || !statistics.missing().empty()); ++i) {
       statistics.add(nth_case(pair_, "", settings_, options_.seed, static_cast<std::uint64_t>(i)));
     }
-    tell("", 0, health_problems(statistics));
+    record("", 0, health_problems(statistics));
   }
 
   // Once, for both builds: a proof for independent threads also holds in lockstep.
@@ -121,8 +121,8 @@ class Hunter {
     emit_(ProofMessage{prove_sample(pair_, options_.seed, kBuilds)});
   }
 
-  void tell(const std::string& property, std::uint64_t trials,
-            const std::vector<HealthProblem>& problems) {
+  void record(const std::string& property, std::uint64_t trials,
+              const std::vector<HealthProblem>& problems) {
     for (const HealthProblem& problem : problems) {
       emit_(UnhealthyMessage{.property = property,
                              .of_trials = trials,
@@ -233,14 +233,14 @@ class Merge {
     const std::string same_case =
         fmt::format("{}|{} {} {}", of_class, size.elements, size.threads, size.decisions);
     const std::string same_class = fmt::format("{}|{}", of_class, name_of(settings.warp_model));
-    const bool told = !told_.insert(same_case).second;
-    const bool told_of_class = !told_.insert(same_class).second;
-    if (!told && !told_of_class) outcome_.reports.push_back(std::move(report));
+    const bool is_known = !reported_.insert(same_case).second;
+    const bool is_known_class = !reported_.insert(same_class).second;
+    if (!is_known && !is_known_class) outcome_.reports.push_back(std::move(report));
   }
 
   PairOutcome outcome_;
   std::set<vgpu::FindingKind> kinds_;
-  std::set<std::string> told_;
+  std::set<std::string> reported_;
   TrialRunner runner_;
 };
 

@@ -160,8 +160,8 @@ cudaError_t copy(const Call& call, const Copy& copy) {
   return services().copy(&request);
 }
 
-void tell_failure(const Call& call, std::string_view arguments, const char* answer,
-                  const std::string& why) {
+void report_failure(const Call& call, std::string_view arguments, const char* answer,
+                    const std::string& why) {
   const std::string text = arguments.empty() ? std::string(call.function)
                                              : fmt::format("{}({})", call.function, arguments);
   const cudart::LibraryFailure failure{.function = call.function,
@@ -169,7 +169,7 @@ void tell_failure(const Call& call, std::string_view arguments, const char* answ
                                        .call = text.c_str(),
                                        .answer = answer,
                                        .why = why.c_str()};
-  services().tell_failure(&failure);
+  services().report_failure(&failure);
 }
 
 void refuse(const char* function, std::string_view why) {

@@ -164,8 +164,8 @@ struct Copy {
 cudaError_t copy(const Call& call, const Copy& copy);
 
 // Reports a failed call; arguments: "m 4, n 4, lda 3", or empty.
-void tell_failure(const Call& call, std::string_view arguments, const char* answer,
-                  const std::string& why);
+void report_failure(const Call& call, std::string_view arguments, const char* answer,
+                    const std::string& why);
 void refuse(const char* function, std::string_view why);
 
 }  // namespace warpcheck::libraries

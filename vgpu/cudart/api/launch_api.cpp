@@ -174,7 +174,7 @@ FailedCall describe_launch(std::string_view call, const void* function,
   const Kernel* const kernel =
       function == nullptr ? nullptr : Registry::instance().find_kernel(function);
   if (kernel != nullptr) failed.kernel = vgpu::kernel_name(kernel->name);
-  if (return_address == nullptr) failed.text = fmt::format("{} of ", told_name(call));
+  if (return_address == nullptr) failed.text = fmt::format("{} of ", reported_name(call));
   failed.text += fmt::format("{}<<<{}, {}", kernel == nullptr ? "no kernel" : failed.kernel,
                              show(configuration.grid), show(configuration.block));
   if (configuration.dynamic_shared_bytes != 0 || stream != nullptr) {

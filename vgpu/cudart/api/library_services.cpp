@@ -37,12 +37,12 @@ cudaError_t copy_for_library(const LibraryCopy* asked) {
   });
 }
 
-void tell_failure(const LibraryFailure* failure) {
+void report_failure(const LibraryFailure* failure) {
   note_call(failure->function, failure->return_address);
   with_device([&](Device& device) {
     device.enter_call();
     if (!device.trial().in_ambient()) return;
-    tell_failed_library_call(device.findings(), *failure);
+    report_failed_library_call(device.findings(), *failure);
   });
 }
 
@@ -57,7 +57,7 @@ LibraryMemory memory_at(const void* pointer) {
   });
 }
 
-void tell_gap(const char* what) {
+void note_gap(const char* what) {
   with_device([&](Device& device) {
     device.enter_call();
     ExecSession* const session = ExecSession::instance();
@@ -65,8 +65,8 @@ void tell_gap(const char* what) {
   });
 }
 
-constexpr LibraryServices kServices{enqueue, copy_for_library, tell_failure,
-                                    refuse,  memory_at,        tell_gap};
+constexpr LibraryServices kServices{enqueue, copy_for_library, report_failure,
+                                    refuse,  memory_at,        note_gap};
 
 }  // namespace
 }  // namespace warpcheck::cudart

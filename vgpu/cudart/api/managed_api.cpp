@@ -81,7 +81,7 @@ cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_bytes, cudaMemRange
   return answer([&](Device& device) {
     const warpcheck::vgpu::Allocation* const allocation = managed_at(device, pointer, bytes);
     if (data == nullptr || allocation == nullptr || bytes == 0) return cudaErrorInvalidValue;
-    return device.advice()[allocation].tell(number_of(attribute), data, data_bytes);
+    return device.advice()[allocation].answer(number_of(attribute), data, data_bytes);
   });
 }
 

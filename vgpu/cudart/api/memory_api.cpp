@@ -28,13 +28,13 @@ void report_invalid_free(Device& device, std::string_view call, const void* poin
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const vgpu::Allocation* const nearest = device.allocations().nearest(pointer);
   device.findings().add(vgpu::invalid_host_free(
-      told_name(call), address, nearest,
+      reported_name(call), address, nearest,
       nearest == nullptr ? vgpu::HostPlace{}
                          : device.findings().mishaps().place_of_free(*nearest)));
 }
 
 void report_freed_twice(Device& device, std::string_view call, const vgpu::Allocation& allocation) {
-  device.findings().add(vgpu::freed_twice(told_name(call), allocation,
+  device.findings().add(vgpu::freed_twice(reported_name(call), allocation,
                                           device.findings().mishaps().place_of_free(allocation)));
 }
 
@@ -76,7 +76,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
   }
   if (stream != nullptr) {
     if (!is_of_graph) allocations.free_later(*allocation);
-    return device.execution().submit(*stream, FreeWork{told_name(call), allocation}, false);
+    return device.execution().submit(*stream, FreeWork{reported_name(call), allocation}, false);
   }
   device.host_accesses().freed(*allocation);
   device.process_memory().freed(*allocation);

@@ -83,7 +83,7 @@ cudaError_t allocate_from(Device& device, MemoryPool& pool, Stream& stream, std:
   *pointer = reinterpret_cast<void*>(allocation->address);
   if (stream.capture != nullptr) return cudaSuccess;
   ask_for_program();
-  return device.execution().submit(stream, AllocateWork{allocation, told_name(call)}, false);
+  return device.execution().submit(stream, AllocateWork{allocation, reported_name(call)}, false);
 }
 
 namespace {

@@ -98,7 +98,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
                          handle != cudaStreamPerThread && stream != nullptr;
     if (is_made && stream->destroyed) {
       device.findings().add(
-          warpcheck::vgpu::destroyed_twice(told_name("cudaStreamDestroy"), "stream"));
+          warpcheck::vgpu::destroyed_twice(reported_name("cudaStreamDestroy"), "stream"));
     }
     if (!is_made || stream->destroyed) return cudaErrorInvalidResourceHandle;
     stream->destroyed = true;
@@ -281,7 +281,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     if (event->destroyed) {
       device.findings().add(
-          warpcheck::vgpu::destroyed_twice(told_name("cudaEventDestroy"), "event"));
+          warpcheck::vgpu::destroyed_twice(reported_name("cudaEventDestroy"), "event"));
       return cudaErrorInvalidResourceHandle;
     }
     device.execution().queues().destroy(handle);

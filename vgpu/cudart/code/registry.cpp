@@ -55,7 +55,7 @@ DeviceCode& Unit::code_of_build(const Trial& trial, const Allocations& device,
                                               kUnoptimizedName)
                : std::make_unique<DeviceCode>(texts.front(), kUnoptimizedName);
   }
-  tell_managed(*code);
+  add_managed_variables(*code);
   return *code;
 }
 
@@ -70,7 +70,7 @@ DeviceCode& Unit::code_of_texts(const Trial& trial, OfDevice& own, std::string_v
                                     is_optimized ? "optimised" : "unoptimised"));
   }
   code = std::make_unique<DeviceCode>(text, is_optimized ? "PTX" : kUnoptimizedName);
-  tell_managed(*code);
+  add_managed_variables(*code);
   return *code;
 }
 
@@ -113,7 +113,7 @@ void Unit::find_unoptimized(std::string_view user) {
       user));
 }
 
-void Unit::tell_managed(DeviceCode& code) const {
+void Unit::add_managed_variables(DeviceCode& code) const {
   for (const Variable& variable : variables) {
     if (variable.managed) code.add_managed(variable.name, static_cast<void**>(variable.host));
   }

@@ -107,7 +107,7 @@ class Unit {
     std::unique_ptr<DeviceCode> unoptimized;
     std::unique_ptr<DeviceCode> loaded;
   };
-  void tell_managed(DeviceCode& code) const;
+  void add_managed_variables(DeviceCode& code) const;
   void find_unoptimized(std::string_view user);
   void find_stand_in();
   DeviceCode& code_of_build(const Trial& trial, const Allocations& device, std::string_view user);

@@ -88,7 +88,7 @@ cudaError_t copy(Device& device, std::string_view call, const Place& target, con
   };
   if (const auto error = in_mappings(device.copy_sides(), target, source, box, part)) return *error;
   CopyWork work;
-  work.call = told_name(call);
+  work.call = reported_name(call);
   work.target = target;
   work.source = source;
   work.box = box;
@@ -141,7 +141,7 @@ cudaError_t fill(Device& device, std::string_view call, const Place& target, std
   };
   if (const auto error = in_mappings(device.copy_sides(), target, target, box, part)) return *error;
   FillWork work;
-  work.call = told_name(call);
+  work.call = reported_name(call);
   work.target = target;
   work.box = box;
   work.value = value;

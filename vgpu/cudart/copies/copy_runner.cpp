@@ -92,7 +92,7 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation) {
   };
   if (in_mappings(sides_, work.target, work.source, work.box, part)) return;
   const bool is_late = work.late != nullptr;
-  if (is_late && has_lost_side(work)) return tell_not_copied(work, operation);
+  if (is_late && has_lost_side(work)) return report_not_copied(work, operation);
   std::optional<CopySide> from;
   if (work.staged) {
     from = side_without_gaps(const_cast<std::byte*>(work.bytes.data()), work.box);
@@ -105,11 +105,11 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation) {
   if (from && to) {
     const bool is_read = is_late && sides_.is_of_program(work.source_in, work.source.pointer);
     if (is_read && !work.staged && late_.has_changed(work, *from)) {
-      tell_changed_source(work, operation);
+      report_changed_source(work, operation);
     }
     run(work, operation, *to, *from);
   } else if (is_late) {
-    tell_not_copied(work, operation);
+    report_not_copied(work, operation);
   }
 }
 
@@ -127,7 +127,7 @@ bool CopyRunner::has_lost_side(const CopyWork& work) const {
          is_lost(work.target, work.target_in, true);
 }
 
-void CopyRunner::tell_changed_source(const CopyWork& work, const Operation& operation) const {
+void CopyRunner::report_changed_source(const CopyWork& work, const Operation& operation) const {
   vgpu::Finding finding = host_source_changed(work.call, work.box.bytes());
   name_place(finding, 0, Mishaps::place_of_call(operation.asked_at), work.call);
   findings_.add(std::move(finding));
@@ -135,7 +135,7 @@ void CopyRunner::tell_changed_source(const CopyWork& work, const Operation& oper
 
 // The source is not there any more.  What the copy would have written counts as written, because
 // nothing follows from it that the finding does not say.
-void CopyRunner::tell_not_copied(const CopyWork& work, const Operation& operation) {
+void CopyRunner::report_not_copied(const CopyWork& work, const Operation& operation) {
   if (work.target_in != Where::device) return;
   if (const auto to = sides_.find(work.target, work.target_in, work.box, true)) {
     transfers_.host_write(work.call, to->rows(work.box), operation, {});
@@ -160,12 +160,12 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation, const Cop
         {work.call, work.box, operation.number, from.data, from.pitch, from.slice},
         operation.asked_at);
   }
-  const auto tell_of_host_memory = [&](const CopySide& side, bool write) {
+  const auto record_host_memory = [&](const CopySide& side, bool write) {
     if (side.on_device || side.range.allocation == nullptr) return;
     transfers_.use_of_host_memory(work.call, side.rows(work.box), write, operation);
   };
-  tell_of_host_memory(from, false);
-  tell_of_host_memory(to, true);
+  record_host_memory(from, false);
+  record_host_memory(to, true);
   move(work, operation, to, from);
   if (work.target_in == Where::host && to.range.allocation == nullptr) {
     const std::byte* const end = to.row(work.box.depth - 1, work.box.height - 1) + work.box.width;

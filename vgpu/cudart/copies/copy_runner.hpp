@@ -62,8 +62,8 @@ class CopyRunner {
            const CopySide& from);
   // Reports a side in memory of the program that has gone since the call; returns whether one has.
   bool has_lost_side(const CopyWork& work) const;
-  void tell_changed_source(const CopyWork& work, const Operation& operation) const;
-  void tell_not_copied(const CopyWork& work, const Operation& operation);
+  void report_changed_source(const CopyWork& work, const Operation& operation) const;
+  void report_not_copied(const CopyWork& work, const Operation& operation);
   static void move(const CopyWork& work, const Operation& operation, const CopySide& to,
                    const CopySide& from);
 

@@ -86,7 +86,7 @@ std::optional<CopySide> CopySides::at(std::string_view call, const Place& place,
   }
   const std::optional<CopySide> side = in_host_memory(place, *extent);
   if (!side) {
-    tell_overrun(call, place, *extent, write);
+    report_overrun(call, place, *extent, write);
     return std::nullopt;
   }
   if (const std::optional<BadRow> bad = find_bad_row(*side, box, write)) {
@@ -141,8 +141,8 @@ std::optional<CopySides::BadRow> CopySides::find_bad_row(const CopySide& side, c
 }
 
 // Memory that the runtime allocated for the host: it was freed, or the copy runs past its end.
-void CopySides::tell_overrun(std::string_view call, const Place& place, std::size_t extent,
-                             bool write) {
+void CopySides::report_overrun(std::string_view call, const Place& place, std::size_t extent,
+                               bool write) {
   if (const HostBlock* const block = host_blocks_.find(place.pointer)) {
     if (block->registered) return;
     const auto address = reinterpret_cast<std::uint64_t>(place.pointer);

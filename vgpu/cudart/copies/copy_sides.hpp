@@ -87,7 +87,7 @@ class CopySides {
                                                        std::size_t extent) const;
   [[nodiscard]] std::optional<BadRow> find_bad_row(const CopySide& side, const Box& box,
                                                    bool write) const;
-  void tell_overrun(std::string_view call, const Place& place, std::size_t extent, bool write);
+  void report_overrun(std::string_view call, const Place& place, std::size_t extent, bool write);
 
   Allocations& allocations_;
   const HostBlocks& host_blocks_;

@@ -228,7 +228,7 @@ void Transfers::touch(Touch&& now, const Bytes& bytes, const Operation& operatio
   if (now.place == nullptr && now.operand.operand == nullptr) now.asked_at = operation.asked_at;
   if (now.number == 0 && counts_touches_) now.number = next_number();
   for (const auto& [number, stamp] : left_) {
-    if (operation.clock.covers(stamp)) now.told_by.push_back(number);
+    if (operation.clock.covers(stamp)) now.reported_by.push_back(number);
   }
   std::vector<vgpu::Finding> with_allocation;
   touched_.visit_unordered(operation.clock, [&](const Touch& earlier) {
@@ -257,8 +257,9 @@ void Transfers::touch(Touch&& now, const Bytes& bytes, const Operation& operatio
   touched_.add_latest(operation.stamp, std::move(now));
 }
 
-void Transfers::tell_host_access(const Touch& touch, const std::vector<std::uint32_t>& unordered,
-                                 bool ahead, const HostRows& host, const Bytes& bytes) const {
+void Transfers::notify_of_host_access(const Touch& touch,
+                                      const std::vector<std::uint32_t>& unordered, bool ahead,
+                                      const HostRows& host, const Bytes& bytes) const {
   const Rows& rows = touch.rows;
   for (std::size_t index = 0; index < rows.box.depth * rows.box.height; ++index) {
     const std::size_t slice = index / rows.box.height, number = index % rows.box.height;
@@ -275,7 +276,8 @@ void Transfers::tell_host_access(const Touch& touch, const std::vector<std::uint
       access.host = reinterpret_cast<const void*>(place_in(host.first, host.pitch, host.slice));
       access.brought =
           reinterpret_cast<const std::byte*>(place_in(bytes.data, bytes.pitch, bytes.slice));
-      observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+      observers_.notify_of_memory(
+          [&](vgpu::Observer& observer) { observer.on_host_access(access); });
     });
   }
 }
@@ -283,7 +285,7 @@ void Transfers::tell_host_access(const Touch& touch, const std::vector<std::uint
 void Transfers::host_read(std::string_view call, const Rows& rows, const Operation& operation,
                           const HostRows& to) {
   Touch now{call, rows, false};
-  tell_host_access(now, unordered_launches(operation), operation.ahead != nullptr, to);
+  notify_of_host_access(now, unordered_launches(operation), operation.ahead != nullptr, to);
   touch(std::move(now), {}, operation);
 }
 
@@ -291,8 +293,8 @@ void Transfers::host_write(std::string_view call, const Rows& rows, const Operat
                            const Brought& brought, const Bytes& bytes) {
   const bool ahead = operation.ahead != nullptr && !operation.ahead->states_are_left;
   Touch now{.call = call, .rows = rows, .write = true, .brought = brought};
-  tell_host_access(now, unordered_launches(operation), ahead,
-                   {brought.host, brought.pitch, brought.slice}, bytes);
+  notify_of_host_access(now, unordered_launches(operation), ahead,
+                        {brought.host, brought.pitch, brought.slice}, bytes);
   touch(std::move(now), bytes, operation);
 }
 
@@ -325,7 +327,7 @@ void Transfers::device_copy(std::string_view call, const Rows& target, const Row
                                    .ahead = operation.ahead != nullptr};
       for (const vgpu::DeviceCopy& piece :
            pieces_of(sides, row_at(target, slice, row), row_at(source, slice, row))) {
-        observers_.tell_of_memory(
+        observers_.notify_of_memory(
             [&](vgpu::Observer& observer) { observer.on_device_copy(piece); });
       }
     }
@@ -355,7 +357,7 @@ void Transfers::free(std::string_view call, const vgpu::Allocation& allocation,
   Touch now{.call = call, .rows = all_of(allocation), .write = true, .frees = true};
   now.races_before = number_of_races();
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
-  if (!unordered.empty()) tell_host_access(now, unordered, false);
+  if (!unordered.empty()) notify_of_host_access(now, unordered, false);
   touch(std::move(now), {}, operation);
 }
 
@@ -366,7 +368,7 @@ void Transfers::allocate(std::string_view call, const vgpu::Allocation& allocati
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   if (!unordered.empty() && allocation.live) {
     for_each_access(now, row_at(now.rows, 0, 0), unordered, [&](const vgpu::HostAccess& access) {
-      observers_.tell_of_memory(
+      observers_.notify_of_memory(
           [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
     });
   }
@@ -381,7 +383,7 @@ void Transfers::host_touch(const Touch& now, const Operation& step,
   });
   if (!unordered.empty()) {
     for_each_access(now, row_at(now.rows, 0, 0), unordered, [&](const vgpu::HostAccess& access) {
-      observers_.tell_of_memory(
+      observers_.notify_of_memory(
           [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
     });
   }
@@ -408,7 +410,7 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
   touched_.visit_unordered(operation.clock, [&](const Touch& touch) {
     if (!touch.rows.allocation->live) return;
     if (touch.number != 0 && touch.number <= signalled) return;
-    if (std::ranges::find(touch.told_by, operation.number) != touch.told_by.end()) return;
+    if (std::ranges::find(touch.reported_by, operation.number) != touch.reported_by.end()) return;
     findings_.mishaps().perform(touch.asked_at);
     for_each_row(touch.rows, [&](const Row& row) {
       for_each_access(touch, row, itself, [&](const vgpu::HostAccess& access) {
@@ -417,7 +419,7 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
               {access.allocation, access.offset, access.bytes, access.write, operand, itself});
           return;
         }
-        observers_.tell_of_memory(
+        observers_.notify_of_memory(
             [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
       });
     });

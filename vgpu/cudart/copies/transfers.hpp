@@ -70,7 +70,7 @@ struct Touch {
   const void* asked_at = nullptr;  // Operation::asked_at
   std::uint64_t races_before = 0;  // for a free: what number_of_races() was
   // Operation numbers of kernels that have not ended and have signalled the host before.
-  std::vector<std::uint32_t> told_by{};
+  std::vector<std::uint32_t> reported_by{};
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 
@@ -164,8 +164,8 @@ class Transfers {
   void check_overlap(std::string_view call, const Rows& target, const Rows& source,
                      const Operation& operation);
   //   ahead: as in HostAccess; host, bytes: the other side of a copy
-  void tell_host_access(const Touch& touch, const std::vector<std::uint32_t>& unordered, bool ahead,
-                        const HostRows& host = {}, const Bytes& bytes = {}) const;
+  void notify_of_host_access(const Touch& touch, const std::vector<std::uint32_t>& unordered,
+                             bool ahead, const HostRows& host = {}, const Bytes& bytes = {}) const;
 
   const Observers& observers_;
   Findings& findings_;

@@ -45,7 +45,7 @@ cudaError_t Errors::record(cudaError_t error) {
   if (!is_driver_call(current_call())) last_.set(error);
   // Errors caused by a fatally failed launch are reported with that launch.
   if (trial_.in_ambient() && !findings_.call_is_told() && error != sticky_) {
-    tell_failed_call(findings_, ProgramAddresses(allocations_), error, reason_, described_call_);
+    report_failed_call(findings_, ProgramAddresses(allocations_), error, reason_, described_call_);
   }
   return error;
 }
@@ -63,8 +63,8 @@ void Errors::refuse(std::string_view reason) {
 
 cudaError_t Errors::refuse_in_host_function() {
   if (trial_.in_ambient()) {
-    tell_failed_call(findings_, ProgramAddresses(allocations_), cudaErrorNotPermitted,
-                     "a host function may not call the API", FailedCall{});
+    report_failed_call(findings_, ProgramAddresses(allocations_), cudaErrorNotPermitted,
+                       "a host function may not call the API", FailedCall{});
   }
   return cudaErrorNotPermitted;
 }

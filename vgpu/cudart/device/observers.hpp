@@ -48,17 +48,17 @@ class Observers {
   [[nodiscard]] const vgpu::ObserverList& list() const { return *current_; }
 
   template <typename Call>
-  void tell(Call&& call) const {
+  void notify(Call&& call) const {
     for (vgpu::Observer* const observer : current_->all()) call(*observer);
   }
   // Tells those that watch memory.
   template <typename Call>
-  void tell_of_memory(Call&& call) const {
+  void notify_of_memory(Call&& call) const {
     for (vgpu::Observer* const observer : current_->of_memory()) call(*observer);
   }
   // Tells those that receive the end of a trial.
   template <typename Call>
-  void tell_of_trial_end(Call&& call) const {
+  void notify_of_trial_end(Call&& call) const {
     for (vgpu::Observer* const observer : current_->of_trial_end()) call(*observer);
   }
 

@@ -81,7 +81,7 @@ TrialResult System::end_trial() {
   if (!trial_.in_trial()) throw std::logic_error("end_trial: no trial is running");
   execution_.run_what_is_left();
   flush_prints();
-  tell_what_is_left();
+  report_what_is_left();
   TrialResult result = trial_.end();
   result.findings = findings_.checkers().findings();
   observers_.clear();
@@ -89,10 +89,10 @@ TrialResult System::end_trial() {
 }
 
 // After a launch has failed fatally, no call can free anything, so leaks mean nothing.
-void System::tell_what_is_left(const Allocations::IsMeant& is_meant) const {
+void System::report_what_is_left(const Allocations::IsMeant& is_meant) const {
   const bool died =
       std::ranges::any_of(devices_, [](const DeviceState& one) { return one.errors.has_sticky(); });
-  if (!died) address_space_.tell_what_is_left(is_meant);
+  if (!died) address_space_.report_what_is_left(is_meant);
 }
 
 TrialResult System::peek_result() const {
@@ -114,7 +114,7 @@ void System::enter_call(DeviceState& device) {
   device.errors.begin_call();
   if (trial_.in_ambient()) {
     findings_.mishaps().perform(current_call().return_address);
-    execution_.tell_host_accesses();
+    execution_.report_host_accesses();
   }
   if (trial_.in_trial() || trial_.in_ambient()) return;
   ExecSession* const session = ExecSession::instance();
@@ -138,10 +138,10 @@ void System::enter_call(DeviceState& device) {
   });
 }
 
-TrialResult System::end_ambient(bool tell_leaks) {
+TrialResult System::end_ambient(bool report_leaks) {
   if (device_was_used_before_fork()) return peek_result();
   // Checkers that report at the end hear of it in any case.
-  tell_what_is_left([&](const vgpu::Allocation&) { return tell_leaks; });
+  report_what_is_left([&](const vgpu::Allocation&) { return report_leaks; });
   return peek_result();
 }
 
@@ -189,10 +189,10 @@ void System::unwatch(vgpu::Observer& observer) {
   observers_.remove(observer);
 }
 
-void System::tell_leaks(const Allocations::IsMeant& is_meant) const {
+void System::report_leaks(const Allocations::IsMeant& is_meant) const {
   const ExecSession* const session = trial_.exec_session();
   if (trial_.in_ambient() && session != nullptr && session->wants_leaks()) {
-    tell_what_is_left(is_meant);
+    report_what_is_left(is_meant);
   }
 }
 
@@ -200,10 +200,10 @@ void System::tell_leaks(const Allocations::IsMeant& is_meant) const {
 // the others may still refer to the memory, so it is freed.
 void System::reset(DeviceState& device) {
   execution_.wait_for_device(device.number);
-  tell_leaks(
+  report_leaks(
       [&](const vgpu::Allocation& allocation) { return allocation.device == device.number; });
   if (count() == 1) {
-    device.allocations.tell_all_freed();
+    device.allocations.notify_all_freed();
     forget_everything();
     return;
   }

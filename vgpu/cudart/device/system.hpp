@@ -78,10 +78,10 @@ class System {
   // The process ends outside a trial. finish() runs the remaining operations; end_ambient() lets
   // checkers report what they do at the end, and leaks if requested.
   void finish() { execution_.run_what_is_left(); }
-  TrialResult end_ambient(bool tell_leaks);
+  TrialResult end_ambient(bool report_leaks);
   // Memory is about to be freed with its device or its context: the program has not freed it, which
   // is reported if requested.
-  void tell_leaks(const Allocations::IsMeant& is_meant) const;
+  void report_leaks(const Allocations::IsMeant& is_meant) const;
   // Returns the findings and refusals so far.  A process that was forked after the first use of the
   // device leaves what was launched and found before to its parent.
   [[nodiscard]] TrialResult peek_result() const;
@@ -114,7 +114,7 @@ class System {
  private:
   void start();
   void forget_everything();
-  void tell_what_is_left(const Allocations::IsMeant& is_meant = {}) const;
+  void report_what_is_left(const Allocations::IsMeant& is_meant = {}) const;
   void for_idle_host(void (Execution::*run)());
   static DeviceStates first_of(const DeviceState::Shared& shared);
 

@@ -26,7 +26,7 @@ CUresult create(CUcontext* made, unsigned flags, CUdevice device) {
 cudaError_t destroy(Context& context) {
   static_cast<void>(cudaDeviceSynchronize());
   with_device([&](Device& device) {
-    device.system().tell_leaks([&](const warpcheck::vgpu::Allocation& allocation) {
+    device.system().report_leaks([&](const warpcheck::vgpu::Allocation& allocation) {
       return context.memory.contains(allocation.address);
     });
   });

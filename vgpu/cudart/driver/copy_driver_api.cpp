@@ -88,11 +88,11 @@ int kind_of(CUmemorytype target, CUmemorytype source) {
 CUresult copy_box(const Side& target, const Side& source, const Box& box, CUstream stream,
                   Waiting waiting) {
   return in_context([&] {
-    return on_stream(told_name(), stream, [&](Device& device, Stream& found) {
+    return on_stream(reported_name(), stream, [&](Device& device, Stream& found) {
       const auto from = place_of(device, source, box), to = place_of(device, target, box);
       if (!from || !to) return cudaErrorInvalidValue;
-      return copy(device, told_name(), *to, *from, box, kind_of(target.type, source.type), found,
-                  waiting);
+      return copy(device, reported_name(), *to, *from, box, kind_of(target.type, source.type),
+                  found, waiting);
     });
   });
 }
@@ -115,8 +115,8 @@ CUresult copy_slices(const Copy* parameters, CUstream stream, Waiting waiting) {
 CUresult copy_bytes(void* target, const void* source, std::size_t bytes, cudaMemcpyKind kind,
                     CUstream stream, Waiting waiting) {
   return in_context([&] {
-    return on_stream(told_name(), stream, [&](Device& device, Stream& found) {
-      return copy(device, told_name(), {target}, {const_cast<void*>(source)}, {bytes},
+    return on_stream(reported_name(), stream, [&](Device& device, Stream& found) {
+      return copy(device, reported_name(), {target}, {const_cast<void*>(source)}, {bytes},
                   number_of(kind), found, waiting);
     });
   });
@@ -134,13 +134,13 @@ Side of_array(CUarray array, std::size_t offset) {
 CUresult fill_rows(CUdeviceptr address, std::size_t pitch, std::uint32_t value, const Box& elements,
                    unsigned element_bytes, CUstream stream, Waiting waiting) {
   return in_context([&] {
-    return on_stream(told_name(), stream, [&](Device& device, Stream& found) {
+    return on_stream(reported_name(), stream, [&](Device& device, Stream& found) {
       const Box box{elements.width * element_bytes, elements.height};
       if (address % element_bytes != 0 || pitch % element_bytes != 0 ||
           (box.height > 1 && pitch < box.width)) {
         return cudaErrorInvalidValue;
       }
-      return fill(device, told_name(), {to_pointer(address), pitch}, value, box, found, waiting,
+      return fill(device, reported_name(), {to_pointer(address), pitch}, value, box, found, waiting,
                   element_bytes);
     });
   });

@@ -47,7 +47,7 @@ CUresult in_stream(CUstream handle, std::vector<ValueWork> works) {
         throw warpcheck::vgpu::Refusal("waits and writes of values in a captured stream");
       }
       for (ValueWork& work : works) {
-        work.call = told_name();
+        work.call = reported_name();
         const bool is_good = has_known_flags(work) && device.stream_values().place_of(work);
         if (!is_good) return cudaErrorInvalidValue;
       }

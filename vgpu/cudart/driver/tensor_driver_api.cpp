@@ -159,7 +159,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapDataType type
     }
     if (const std::string_view why = unsupported({type, interleave, swizzle, promotion, fill});
         !why.empty()) {
-      return not_supported(told_name(), why);
+      return not_supported(reported_name(), why);
     }
     map.address = to_address(address);
     const bool is_right = takes_extents(map, {size, strides, box, steps}) && has_rows(map);
@@ -183,7 +183,7 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType typ
     }
     if (const std::string_view why = unsupported({type, interleave, swizzle, promotion, fill});
         !why.empty()) {
-      return not_supported(told_name(), why);
+      return not_supported(reported_name(), why);
     }
     map.address = to_address(address);
     std::array<cuuint32_t, vgpu::kTensorDimensionsMax> box{};

@@ -18,7 +18,7 @@ cudaMipmappedArray_t array_of(CUmipmappedArray array) {
 }
 
 cudaError_t unknown_format() {
-  return not_supported(told_name(),
+  return not_supported(reported_name(),
                        "a format of elements that is not one of 1, 2 or 4 channels of "
                        "8, 16 or 32 bits");
 }

@@ -65,7 +65,7 @@ void Arrivals::launches(const ArrivedLaunch& launch, const void* asked_at) {
 void Arrivals::all_done(std::uint32_t operations) {
   ExecSession* const session = trial_.exec_session();
   if (session == nullptr || !session->logs_host_bytes()) return;
-  if (operations == std::exchange(told_operations_, operations)) return;
+  if (operations == std::exchange(reported_operations_, operations)) return;
   Arrival entry;
   entry.kind = Arrival::Kind::in_memory;
   entry.operation = operations;

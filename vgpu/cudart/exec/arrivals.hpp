@@ -52,13 +52,13 @@ class Arrivals {
   // shared memory independent of the order of the operations.
   void all_done(std::uint32_t operations);
   // The device has been reset: operations are numbered from 0 again.
-  void reset() { told_operations_ = 0; }
+  void reset() { reported_operations_ = 0; }
 
  private:
   const Trial& trial_;
   const vgpu::DeviceMemory& memory_;
-  std::uint32_t last_kernel_ = 0;      // its number plus one; 0: none
-  std::uint32_t told_operations_ = 0;  // at the last report of shared memory
+  std::uint32_t last_kernel_ = 0;          // its number plus one; 0: none
+  std::uint32_t reported_operations_ = 0;  // at the last report of shared memory
 };
 
 }  // namespace warpcheck::cudart

@@ -289,7 +289,7 @@ bool ExecSession::keeps(std::uint32_t operation) const {
 void ExecSession::came_to_host(Arrival entry, std::string_view call) {
   const bool is_ordered = order_ != nullptr && entry.operation == settings_.ordered_operation;
   if (is_ordered && entry.kind == Arrival::Kind::copy) {
-    tell_order(order_->mark_in_latest(entry.bytes, settings_.ordered_byte));
+    record_order(order_->mark_in_latest(entry.bytes, settings_.ordered_byte));
   }
   if (!call.empty()) entry.call = number_of({call});
   log().add(entry);
@@ -330,10 +330,10 @@ void ExecSession::keep_order(std::uint32_t operation, const vgpu::Allocation& al
   if (order_ == nullptr || operation != settings_.ordered_operation) return;
   const std::uint64_t byte = settings_.ordered_byte;
   if (byte < first || byte - first >= allocation.bytes) return;
-  tell_order(order_->mark_in(allocation, static_cast<std::uint32_t>(byte - first)));
+  record_order(order_->mark_in(allocation, static_cast<std::uint32_t>(byte - first)));
 }
 
-void ExecSession::tell_order(std::optional<std::uint32_t> mark) {
+void ExecSession::record_order(std::optional<std::uint32_t> mark) {
   vgpu::OrderReason reason =
       mark ? vgpu::reason_of(order_->sources_of(*mark)) : vgpu::reason_of(order_->decisions());
   vgpu::Finding finding;

@@ -94,7 +94,7 @@ class ExecSession {
   void end_counts();
   void save_counts() const;
   // Records why the order reaches a byte; no mark: it does not reach its value.
-  void tell_order(std::optional<std::uint32_t> mark);
+  void record_order(std::optional<std::uint32_t> mark);
 
   ExecSettings settings_;
   std::optional<ExecLog> log_;

@@ -222,7 +222,7 @@ void* allocate_in_graph(Allocations& allocations, std::string_view call, std::si
   vgpu::Allocation* const allocation = allocations.allocate(bytes);
   if (allocation == nullptr) return nullptr;
   allocations.of_graphs().add(*allocation);
-  work = AllocateWork{allocation, told_name(call), true};
+  work = AllocateWork{allocation, reported_name(call), true};
   return reinterpret_cast<void*>(allocation->address);
 }
 

@@ -74,10 +74,10 @@ void HostAccesses::launch_left(const Operation& operation) {
 
 // After the host has read a location that a kernel had written strongly, it may know everything
 // that the kernel did.  So each such read begins a new set of known operations.
-void HostAccesses::tell(Operations& operations) {
+void HostAccesses::report(Operations& operations) {
   if (!are_watched()) return;
   const std::vector<SeenAccess> seen = host_watch()->take();
-  if (!seen.empty()) tell_unordered(seen, operations);
+  if (!seen.empty()) report_unordered(seen, operations);
   std::erase_if(functions_, [](const Function& function) { return function.has_ended; });
   pass_over_given();
 }
@@ -110,10 +110,10 @@ void HostAccesses::pass_over_given() {
   if (has_flags) host_watch()->watch_again();
 }
 
-std::uint32_t HostAccesses::host_function_begins(const Operation& operation, bool tells_host) {
+std::uint32_t HostAccesses::host_function_begins(const Operation& operation, bool signals_host) {
   may_know_.join(operation.clock);
   by_functions_.join(operation.clock);
-  knows_more_ |= tells_host;
+  knows_more_ |= signals_host;
   const std::uint32_t number = operation.number + 1;
   if (are_watched()) functions_.push_back({number, operation.stamp, operation.clock});
   return number;
@@ -123,7 +123,7 @@ void HostAccesses::host_function_ended(std::uint32_t number) {
   for (Function& function : functions_) function.has_ended |= function.number == number;
 }
 
-void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operations& operations) {
+void HostAccesses::report_unordered(const std::vector<SeenAccess>& seen, Operations& operations) {
   const std::map<std::uint32_t, std::size_t> signalled = signals_to_kernels(seen);
   Operation step, of_function;
   bool is_new = true;
@@ -135,7 +135,7 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
     const std::uint64_t bytes = std::min<std::uint64_t>(access.bytes, found->bytes - offset);
     const auto at = found->place_at(offset);
     if (!found->live) {
-      tell_freed(access, *found);
+      report_freed(access, *found);
       continue;
     }
     const auto function = std::ranges::find(functions_, access.function, &Function::number);
@@ -179,7 +179,7 @@ bool HostAccesses::read_signals(const SeenAccess& access, const vgpu::Allocation
     if (!signals_.wrote(ended.launch, part, offset, access.bytes)) {
       OperationSet known = operations.known_to_host();
       known.join(function != nullptr ? function->clock : by_functions_);
-      tell_unreleased(access, ended, part, offset, known);
+      report_unreleased(access, ended, part, offset, known);
       continue;
     }
     if (function != nullptr) function->clock.join(ended.clock);
@@ -190,9 +190,9 @@ bool HostAccesses::read_signals(const SeenAccess& access, const vgpu::Allocation
 }
 
 // The host has read a signal of the launch, and now reads what the launch wrote before.
-void HostAccesses::tell_unreleased(const SeenAccess& access, const Ended& ended,
-                                   const vgpu::Allocation& part, std::uint32_t offset,
-                                   const OperationSet& known) {
+void HostAccesses::report_unreleased(const SeenAccess& access, const Ended& ended,
+                                     const vgpu::Allocation& part, std::uint32_t offset,
+                                     const OperationSet& known) {
   if (!may_know_.includes(ended.clock) || known.includes(ended.clock)) return;
   const vgpu::CodePlace* const write =
       signals_.unreleased(ended.launch, part, offset, access.bytes);
@@ -228,7 +228,7 @@ void HostAccesses::note_early(const SeenAccess& access, const vgpu::Allocation& 
 // The host's machine code does not show whether an access is atomic, so strong accesses of kernels
 // do not race with it (host_races.cpp).  But an atomic operation that reaches the device only, and
 // an access that was too early for it, hand nothing on if neither side polls.
-void HostAccesses::tell_early() {
+void HostAccesses::report_early() {
   const std::vector<AddressRange> given = host_watch()->given();
   const EarlyAccesses all = std::exchange(early_, {});
   std::set<std::uint64_t> polled;  // addresses
@@ -241,7 +241,7 @@ void HostAccesses::tell_early() {
       return address >= range.begin && address < range.end;
     });
     if (is_given || polled.contains(address) || early.access.function != 0) continue;
-    tell_early(early, all);
+    report_early(early, all);
   }
 }
 
@@ -255,7 +255,7 @@ bool HostAccesses::may_be_told(const Ended& ended, const EarlyAccesses& all) con
   });
 }
 
-void HostAccesses::tell_early(const EarlyAccess& early, const EarlyAccesses& all) {
+void HostAccesses::report_early(const EarlyAccess& early, const EarlyAccesses& all) {
   const SeenAccess& access = early.access;
   for (const Ended& ended : ended_) {
     const bool is_unordered =
@@ -277,7 +277,7 @@ void HostAccesses::host_knows_all(bool has_waited) {
   knows_more_ = false;
   if (!are_watched()) return;
   // The host that asks whether work has ended may be watching how it goes on.
-  if (has_waited) tell_early();
+  if (has_waited) report_early();
   early_.clear();
   ended_.clear();
   left_.clear();
@@ -293,7 +293,7 @@ void HostAccesses::freed(const vgpu::Allocation& allocation) {
       {allocation.address - vgpu::kRedZone, allocation.address + (pages + 1) * vgpu::kRedZone});
 }
 
-void HostAccesses::tell_freed(const SeenAccess& seen, const vgpu::Allocation& freed) {
+void HostAccesses::report_freed(const SeenAccess& seen, const vgpu::Allocation& freed) {
   dependencies_.findings.add(
       vgpu::host_use_of_freed(seen.write, seen.address, seen.bytes, freed, place_of(seen),
                               dependencies_.findings.mishaps().place_of_free(freed)));

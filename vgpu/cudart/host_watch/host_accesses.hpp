@@ -60,12 +60,12 @@ class HostAccesses {
   [[nodiscard]] const OperationSet* may_know() const { return knows_more_ ? &may_know_ : nullptr; }
   // A function of the program is about to run in a stream.  Its accesses belong to the operation,
   // and it may tell the host what comes before it.  Returns its number (InHostFunction).
-  //   tells_host: a thread of the program does not wait in a call meanwhile, so that it may wait
+  //   signals_host: a thread of the program does not wait in a call meanwhile, so that it may wait
   //               for the function itself
-  std::uint32_t host_function_begins(const Operation& operation, bool tells_host);
+  std::uint32_t host_function_begins(const Operation& operation, bool signals_host);
   void host_function_ended(std::uint32_t number);
   // Reports the accesses seen so far.
-  void tell(Operations& operations);
+  void report(Operations& operations);
   // The host has waited for all operations.
   //   has_waited: in a call; otherwise a call has told it
   void host_knows_all(bool has_waited);
@@ -101,18 +101,18 @@ class HostAccesses {
   void note_early(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
                   const Operation& step);
   using EarlyAccesses = std::map<std::tuple<std::uint32_t, std::uint64_t, bool>, EarlyAccess>;
-  void tell_early();
-  void tell_early(const EarlyAccess& early, const EarlyAccesses& all);
+  void report_early();
+  void report_early(const EarlyAccess& early, const EarlyAccesses& all);
   [[nodiscard]] bool may_be_told(const Ended& ended, const EarlyAccesses& all) const;
   void pass_over_given();
-  void tell_unordered(const std::vector<SeenAccess>& seen, Operations& operations);
+  void report_unordered(const std::vector<SeenAccess>& seen, Operations& operations);
   bool read_signals(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
                     Function* function, const Operations& operations);
-  void tell_unreleased(const SeenAccess& access, const Ended& ended, const vgpu::Allocation& part,
-                       std::uint32_t offset, const OperationSet& known);
+  void report_unreleased(const SeenAccess& access, const Ended& ended, const vgpu::Allocation& part,
+                         std::uint32_t offset, const OperationSet& known);
   [[nodiscard]] std::map<std::uint32_t, std::size_t> signals_to_kernels(
       const std::vector<SeenAccess>& seen) const;
-  void tell_freed(const SeenAccess& seen, const vgpu::Allocation& freed);
+  void report_freed(const SeenAccess& seen, const vgpu::Allocation& freed);
   const vgpu::HostPlace& place_of(const SeenAccess& seen);
 
   Dependencies dependencies_;

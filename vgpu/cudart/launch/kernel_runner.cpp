@@ -169,10 +169,10 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
   const auto goes_on = [&](bool others_have_run) {
     if (others_have_run) {
       dependencies_.progress.goes_on(number.kernel);
-      tell_resumed(launch);
+      notify_of_resumption(launch);
       host_launch.has_overlapped = true;
     }
-    tell_known(*turns_.find(host_launch.operation), others_have_run);
+    notify_of_known(*turns_.find(host_launch.operation), others_have_run);
   };
   std::optional<KernelTurns::Turn> turn(
       std::in_place, turns_,
@@ -232,7 +232,7 @@ vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& h
     in_parallel = run_in_parallel(launch, host_launch);
   }
   if (in_parallel) {
-    tell_of_machines(kernel_start_of(launch));
+    notify_machines(kernel_start_of(launch));
     return *in_parallel;
   }
   const TrialSettings& settings = dependencies_.trial.settings();
@@ -256,18 +256,18 @@ vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& h
 }
 
 // The launch was suspended, and others have run.
-void KernelRunner::tell_resumed(const vgpu::Launch& launch) const {
+void KernelRunner::notify_of_resumption(const vgpu::Launch& launch) const {
   dependencies_.host_accesses.launch_goes_on(launch.index);
   dependencies_.trial.strategy().begin(
       launch.index, static_cast<std::uint32_t>(launch.grid.count()),
       static_cast<std::uint32_t>((launch.block.count() + 31) / 32));
   const vgpu::Sync start = vgpu::kernel_start_of(launch);
   dependencies_.host_accesses.signals().on_sync(start);
-  KernelTurns::tell_reporter(dependencies_.observers.list().all(), start);
+  KernelTurns::notify_reporter(dependencies_.observers.list().all(), start);
 }
 
 // The launch goes on: tells the checkers which launches come before what it does from now on.
-void KernelRunner::tell_known(KernelTurns::Turn& turn, bool others_have_run) const {
+void KernelRunner::notify_of_known(KernelTurns::Turn& turn, bool others_have_run) const {
   const std::vector<std::uint32_t> known = turn.take_news(dependencies_.transfers);
   if (others_have_run || !known.empty()) {
     dependencies_.findings.checkers().resumes({turn.launch(), known});
@@ -317,7 +317,7 @@ std::optional<vgpu::Outcome> KernelRunner::run_in_parallel(const vgpu::Launch& l
 bool KernelRunner::is_watched() const { return dependencies_.observers.has_added(); }
 
 // The observers see that a launch has run, but not its accesses.
-void KernelRunner::tell_of_machines(vgpu::Sync sync) const {
+void KernelRunner::notify_machines(vgpu::Sync sync) const {
   for (const auto kind : {vgpu::Sync::Kind::kernel_start, vgpu::Sync::Kind::kernel_end}) {
     sync.kind = kind;
     for (vgpu::Observer* const observer : dependencies_.observers.list().of_launches()) {

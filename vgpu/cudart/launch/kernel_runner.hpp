@@ -92,12 +92,12 @@ class KernelRunner {
                     std::vector<std::uint32_t>& all);
   vgpu::Outcome run_launch(vgpu::Launch& launch, const HostLaunch& host_launch,
                            const KernelTurns::Turn& turn);
-  void tell_resumed(const vgpu::Launch& launch) const;
-  void tell_known(KernelTurns::Turn& turn, bool others_have_run) const;
+  void notify_of_resumption(const vgpu::Launch& launch) const;
+  void notify_of_known(KernelTurns::Turn& turn, bool others_have_run) const;
   void begin_beside(const KernelTurns::Turn& turn, std::vector<std::uint32_t>& unordered) const;
   std::optional<vgpu::Outcome> run_in_parallel(const vgpu::Launch& launch,
                                                const HostLaunch& host_launch);
-  void tell_of_machines(vgpu::Sync sync) const;
+  void notify_machines(vgpu::Sync sync) const;
   DeviceCode& copies_of(const DeviceState& device);
 
   Dependencies dependencies_;

@@ -41,7 +41,7 @@ std::optional<vgpu::BlockSample> LaunchSampler::sample_of(const vgpu::Launch& la
   if (!settings.sparse && !has_budget) return std::nullopt;
   if (launch.grid.count() <= (has_budget ? kBudgetBlocksMin : kWholeBlocksMax)) return std::nullopt;
   if (may_communicate(launch)) {
-    tell(launch, fmt::format("all {} blocks of a launch ran: they may wait for each other",
+    note(launch, fmt::format("all {} blocks of a launch ran: they may wait for each other",
                              launch.grid.count()));
     return std::nullopt;
   }
@@ -67,14 +67,14 @@ void LaunchSampler::ended(const vgpu::Launch& launch, const vgpu::Outcome& outco
   spent_ += outcome.steps;
   if (outcome.blocks == launch.grid.count()) return;
   findings_.checkers().on_unknown_writes();
-  tell(launch, fmt::format("{} of {} blocks of a launch ran, so its results, and what is computed "
+  note(launch, fmt::format("{} of {} blocks of a launch ran, so its results, and what is computed "
                            "from them, mean nothing",
                            outcome.blocks, launch.grid.count()));
 }
 
-void LaunchSampler::tell(const vgpu::Launch& launch, std::string_view what) {
+void LaunchSampler::note(const vgpu::Launch& launch, std::string_view what) {
   ExecSession* const session = trial_.exec_session();
-  if (session == nullptr || !told_.insert(launch.program->kernel).second) return;
+  if (session == nullptr || !noted_.insert(launch.program->kernel).second) return;
   session->not_checked(
       fmt::format("kernel {}: {}", vgpu::kernel_name(launch.program->kernel), what));
 }

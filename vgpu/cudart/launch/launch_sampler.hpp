@@ -27,12 +27,12 @@ class LaunchSampler {
 
  private:
   std::optional<vgpu::BlockSample> sample_of_trial(const vgpu::Launch& launch);
-  void tell(const vgpu::Launch& launch, std::string_view what);
+  void note(const vgpu::Launch& launch, std::string_view what);
 
   const Trial& trial_;
   Findings& findings_;
-  std::uint64_t spent_ = 0;     // warp instructions of sampled launches
-  std::set<std::string> told_;  // kernels
+  std::uint64_t spent_ = 0;      // warp instructions of sampled launches
+  std::set<std::string> noted_;  // kernels
 };
 
 }  // namespace warpcheck::cudart

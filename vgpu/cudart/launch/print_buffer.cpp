@@ -27,7 +27,7 @@ void PrintBuffer::on_print(const vgpu::Print& print) {
 void PrintBuffer::clear() {
   if (!records_.empty()) records_.clear();
   used_ = 0;
-  lost_ = told_ = prints_ = hash_ = 0;
+  lost_ = noted_ = prints_ = hash_ = 0;
   in_use_ = false;
 }
 
@@ -41,12 +41,12 @@ void PrintBuffer::flush(std::string* output) {
   }
   if (!records_.empty()) records_.clear();
   used_ = 0;
-  if (output == nullptr && lost_ != told_) {
+  if (output == nullptr && lost_ != noted_) {
     fmt::print(stderr,
                "warpcheck: the text of {} was overwritten; the buffer has {} "
                "(cudaLimitPrintfFifoSize)\n",
-               counted(lost_ - told_, "printf() call"), counted(capacity_, "byte"));
-    told_ = lost_;
+               counted(lost_ - noted_, "printf() call"), counted(capacity_, "byte"));
+    noted_ = lost_;
   }
 }
 

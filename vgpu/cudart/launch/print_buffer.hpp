@@ -42,7 +42,7 @@ class PrintBuffer final : public vgpu::Observer {
   };
   std::deque<Record> records_;
   std::size_t capacity_ = 0, used_ = 0;
-  std::uint64_t lost_ = 0, told_ = 0, prints_ = 0, hash_ = 0;
+  std::uint64_t lost_ = 0, noted_ = 0, prints_ = 0, hash_ = 0;
   bool in_use_ = false;
 };
 

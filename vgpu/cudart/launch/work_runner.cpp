@@ -45,9 +45,9 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     void operator()(const FillWork& work) const { dependencies.copies.run(work, operation); }
     void operator()(const HostWork& work) const {
       if (host.is_gone) return;
-      const bool tells_host = !host.waits || other_threads_may_run();
+      const bool signals_host = !host.waits || other_threads_may_run();
       const std::uint32_t number =
-          dependencies.host_accesses.host_function_begins(operation, tells_host);
+          dependencies.host_accesses.host_function_begins(operation, signals_host);
       call_host_function(work, dependencies.mutex, number);
       dependencies.copies.late().anything_written();
       dependencies.host_accesses.host_function_ended(number);
@@ -251,8 +251,8 @@ void WorkRunner::asked_for(Work& work) {
     dependencies_.copies.late().asked_for(*copy);
 }
 
-void WorkRunner::tell_host_accesses(Operations& operations) {
-  dependencies_.host_accesses.tell(operations);
+void WorkRunner::report_host_accesses(Operations& operations) {
+  dependencies_.host_accesses.report(operations);
 }
 
 void WorkRunner::suspended(const Operation& operation) {

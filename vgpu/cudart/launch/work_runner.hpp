@@ -63,7 +63,7 @@ class WorkRunner final : public OperationRunner {
   void run_ahead(const Operations& operations, const OperationSet& goal,
                  const HostState& host) override;
   void asked_for(Work& work) override;
-  void tell_host_accesses(Operations& operations) override;
+  void report_host_accesses(Operations& operations) override;
   void suspended(const Operation& operation) override;
   void signalled(const Operation& kernel, const Operation& by) override;
   void resumes(const Operation& kernel, const OperationSet& known_to_host) override;

@@ -23,17 +23,17 @@ LibraryCall::~LibraryCall() {
 
 LibraryCall::Operand LibraryCall::operand_of(const LibraryRegion& region,
                                              std::size_t number) const {
-  vgpu::LibraryOperand told;
-  told.function = request_.function;
-  told.name = region.name;
-  told.call_site = reinterpret_cast<std::uint64_t>(request_.return_address);
-  told.number = static_cast<std::uint32_t>(number);
-  told.find_place = [callers = callers_] {
+  vgpu::LibraryOperand reported;
+  reported.function = request_.function;
+  reported.name = region.name;
+  reported.call_site = reinterpret_cast<std::uint64_t>(request_.return_address);
+  reported.number = static_cast<std::uint32_t>(number);
+  reported.find_place = [callers = callers_] {
     CallPlace place = place_of(*callers);
     return vgpu::SourcePlace{std::move(place.file), place.line};
   };
-  Operand operand{region, std::make_shared<const vgpu::LibraryOperand>(std::move(told))};
-  operand.region.name = operand.told_as->name.c_str();
+  Operand operand{region, std::make_shared<const vgpu::LibraryOperand>(std::move(reported))};
+  operand.region.name = operand.reported_as->name.c_str();
   return operand;
 }
 

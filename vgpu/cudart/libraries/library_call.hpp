@@ -24,7 +24,7 @@ class LibraryCall {
   // An operand with its own copy of its name.
   struct Operand {
     LibraryRegion region;  // its name is the other's
-    std::shared_ptr<const vgpu::LibraryOperand> told_as;
+    std::shared_ptr<const vgpu::LibraryOperand> reported_as;
   };
   [[nodiscard]] const std::vector<Operand>& operands() const { return operands_; }
   // Returns the operands that the contents of operands() lead to.

@@ -89,13 +89,13 @@ enum class LibraryMemory : std::uint8_t {
 struct LibraryServices {
   cudaError_t (*enqueue)(const LibraryRequest*);
   cudaError_t (*copy)(const LibraryCopy*);
-  void (*tell_failure)(const LibraryFailure*);
+  void (*report_failure)(const LibraryFailure*);
   // Refuses an unsupported operation: `exec` reports it, and ends with the status of an unsupported
   // program.
   void (*refuse)(const char* function, const char* why);
   LibraryMemory (*memory_at)(const void* pointer);
   // Reports something that is not checked here: `exec` shows it once, as "not checked: WHAT".
-  void (*tell_gap)(const char* what);
+  void (*note_gap)(const char* what);
 };
 
 }  // namespace warpcheck::cudart

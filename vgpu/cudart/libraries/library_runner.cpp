@@ -61,7 +61,7 @@ class Run {
   void put(std::span<const std::byte> bytes, bool written, bool undefined);
   template <typename Visit>
   void for_each_kept_row(bool written, bool undefined, Visit&& visit) const;
-  void tell_result(const Operand& operand);
+  void report_result(const Operand& operand);
 
   const LibraryCall& call_;
   const LibraryRunner::Dependencies& dependencies_;
@@ -108,7 +108,7 @@ void Run::for_each_access(const OperandMemory& memory, const OperandMemory::Row&
         vgpu::OperandAccess access{.allocation = &part,
                                    .offset = offset,
                                    .bytes = count,
-                                   .operand = &memory.told_as(),
+                                   .operand = &memory.reported_as(),
                                    .unordered_launches = unordered_};
         visit(access, at);
         at += count;
@@ -132,7 +132,7 @@ void Run::read_operand(Operand& operand, std::uint64_t& bytes) {
       const auto at = static_cast<std::uint64_t>(first - undefined.begin());
       if (!std::exchange(has_bad_addresses_, true)) {
         dependencies_.findings.add(
-            vgpu::undefined_address(memory.told_as(), *row.allocation, row.offset + at));
+            vgpu::undefined_address(memory.reported_as(), *row.allocation, row.offset + at));
       }
       return;
     }
@@ -247,17 +247,17 @@ void Run::write() {
   for (const Operand& operand : operands_) {
     if (!operand.memory.region().writes) continue;
     operand.memory.bring_back();
-    tell_result(operand);
+    report_result(operand);
   }
 }
 
-void Run::tell_result(const Operand& operand) {
+void Run::report_result(const Operand& operand) {
   const OperandMemory& memory = operand.memory;
   const vgpu::LibraryOperand* const from =
-      undefined_from_ == nullptr ? nullptr : &undefined_from_->memory.told_as();
+      undefined_from_ == nullptr ? nullptr : &undefined_from_->memory.reported_as();
   if (memory.region().on_host) {
     if (!operand.results.empty()) {
-      dependencies_.findings.add(vgpu::undefined_host_result(memory.told_as(), *from));
+      dependencies_.findings.add(vgpu::undefined_host_result(memory.reported_as(), *from));
     }
     return;
   }
@@ -267,7 +267,7 @@ void Run::tell_result(const Operand& operand) {
       access.undefined_from = from;
       if (memory.region().leaves_undefined) {
         access.undefined.assign(access.bytes, 0xff);
-        access.undefined_from = &memory.told_as();
+        access.undefined_from = &memory.reported_as();
       }
       const auto bits = operand.results.find(row.number);
       if (bits != operand.results.end()) {
@@ -290,7 +290,7 @@ void LibraryRunner::run(const LibraryWork& work, const Operation& operation,
       work.call->operands(), [](const auto& operand) { return operand.region.on_host; });
   if (host.is_gone && needs_host) return;
   if (!host.is_gone) dependencies_.host_blocks.copy_registered_to_device();
-  dependencies_.observers.tell(
+  dependencies_.observers.notify(
       [&](vgpu::Observer& observer) { observer.on_opaque_operation(work.call->function()); });
   Run run(*work.call, dependencies_, operation);
   run.find_operands();

@@ -59,7 +59,7 @@ void OperandMemory::find_on_host(const Allocations& allocations, Findings& findi
   const LibraryRegion& all = operand_.region;
   const vgpu::Allocation* const near = allocations.nearest(all.pointer);
   if (near != nullptr && !near->managed && !near->page_locked) {
-    findings.add(vgpu::host_operand_on_device(*operand_.told_as, all.writes));
+    findings.add(vgpu::host_operand_on_device(*operand_.reported_as, all.writes));
     make_spare();
     return;
   }
@@ -86,16 +86,17 @@ void OperandMemory::find_on_device(Allocations& allocations, Findings& findings)
   const std::uint64_t bytes = extent_.value_or(UINT64_MAX);
   if (near == nullptr) {
     vgpu::Finding finding =
-        vgpu::operand_on_host(*operand_.told_as, writes, all.pointer == nullptr);
+        vgpu::operand_on_host(*operand_.reported_as, writes, all.pointer == nullptr);
     if (all.pointer == nullptr) finding.cause = findings.mishaps().of_pointer_to_nothing();
     findings.add(std::move(finding));
   } else if (!near->live && address() - near->address < near->bytes) {
-    vgpu::Finding finding = vgpu::operand_of_freed(*operand_.told_as, writes, address(), bytes,
+    vgpu::Finding finding = vgpu::operand_of_freed(*operand_.reported_as, writes, address(), bytes,
                                                    *near, findings.mishaps().place_of_free(*near));
     finding.cause = findings.mishaps().of_use_after_free(*near);
     findings.add(std::move(finding));
   } else {
-    findings.add(vgpu::operand_out_of_bounds(*operand_.told_as, writes, address(), bytes, near));
+    findings.add(
+        vgpu::operand_out_of_bounds(*operand_.reported_as, writes, address(), bytes, near));
   }
   make_spare();
 }
@@ -120,7 +121,7 @@ bool OperandMemory::find_mappings_beside(const Allocations& allocations) {
 void OperandMemory::require_alignment(Findings& findings) const {
   const std::uint32_t element = operand_.region.element_bytes;
   if ((element & (element - 1)) != 0 || address() % element == 0) return;
-  findings.add(vgpu::operand_misaligned(*operand_.told_as, operand_.region.writes, *allocation_,
+  findings.add(vgpu::operand_misaligned(*operand_.reported_as, operand_.region.writes, *allocation_,
                                         offset_, element));
 }
 

@@ -22,8 +22,8 @@ class OperandMemory {
   OperandMemory(LibraryCall::Operand operand, Allocations& allocations, Findings& findings);
 
   [[nodiscard]] const LibraryRegion& region() const { return operand_.region; }
-  [[nodiscard]] const vgpu::LibraryOperand& told_as() const { return *operand_.told_as; }
-  [[nodiscard]] vgpu::OperandRef ref() const { return {operand_.told_as}; }
+  [[nodiscard]] const vgpu::LibraryOperand& reported_as() const { return *operand_.reported_as; }
+  [[nodiscard]] vgpu::OperandRef ref() const { return {operand_.reported_as}; }
   [[nodiscard]] const LibraryView& view() const { return view_; }
   // Returns whether it is larger than any memory, so that nothing can be computed.
   [[nodiscard]] bool is_impossible() const { return is_impossible_; }

@@ -57,15 +57,15 @@ Allocations::Allocations(vgpu::DeviceMemory& memory, const Observers& observers,
       device_(device),
       generation_(next_generation()) {}
 
-void Allocations::tell_allocated(const vgpu::Allocation& allocation) const {
+void Allocations::notify_allocated(const vgpu::Allocation& allocation) const {
   allocation.for_each_part([&](const vgpu::Allocation& part) {
-    observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_allocate(part); });
+    observers_.notify_of_memory([&](vgpu::Observer& observer) { observer.on_allocate(part); });
   });
 }
 
-void Allocations::tell_freed(const vgpu::Allocation& allocation) const {
+void Allocations::notify_freed(const vgpu::Allocation& allocation) const {
   allocation.for_each_part([&](const vgpu::Allocation& part) {
-    observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_free(part); });
+    observers_.notify_of_memory([&](vgpu::Observer& observer) { observer.on_free(part); });
   });
 }
 
@@ -75,7 +75,7 @@ vgpu::Allocation* Allocations::allocate(std::uint64_t bytes, ptx::Space space,
   if (allocation == nullptr) return nullptr;
   if (CallLog* const log = recording_.log()) log->allocate(allocation->address, bytes, name);
   if (name.empty()) findings_.mishaps().allocated(*allocation);
-  tell_allocated(*allocation);
+  notify_allocated(*allocation);
   return allocation;
 }
 
@@ -83,7 +83,7 @@ vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes, std::string_
   vgpu::Allocation* const allocation = memory_.allocate_mapped(bytes, name, device_);
   if (allocation == nullptr) return nullptr;
   findings_.mishaps().allocated(*allocation);
-  tell_allocated(*allocation);
+  notify_allocated(*allocation);
   fill_from_host(*allocation);
   return allocation;
 }
@@ -97,22 +97,22 @@ vgpu::Allocation* Allocations::allocate_unmapped(std::uint64_t bytes) {
   }
   vgpu::Allocation* const memory = memory_.allocate_unmapped(bytes, device_);
   if (memory == nullptr) return nullptr;
-  observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_allocate(*memory); });
+  observers_.notify_of_memory([&](vgpu::Observer& observer) { observer.on_allocate(*memory); });
   return memory;
 }
 
 void Allocations::free_unmapped(vgpu::Allocation& memory) {
-  observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_free(memory); });
+  observers_.notify_of_memory([&](vgpu::Observer& observer) { observer.on_free(memory); });
   memory_.free_unmapped(memory);
 }
 
 void Allocations::free(vgpu::Allocation& allocation) {
   if (of_all_.of_graphs.has(allocation)) {
     of_all_.of_graphs.give_back(allocation);
-    tell_allocated(allocation);
+    notify_allocated(allocation);
     return;
   }
-  tell_freed(allocation);
+  notify_freed(allocation);
   findings_.mishaps().freed(allocation);
   of_all_.permissions.forget(allocation);
   of_all_.suballocators.forget(
@@ -127,14 +127,14 @@ void Allocations::free_later(const vgpu::Allocation& allocation) {
 
 void Allocations::take(const vgpu::Allocation& allocation) {
   of_all_.of_graphs.take(allocation);
-  tell_allocated(allocation);
+  notify_allocated(allocation);
 }
 
 void Allocations::hand_out(const vgpu::Allocation& allocation, std::uint64_t offset,
                            std::uint64_t bytes) const {
   allocation.for_each_part(
       offset, bytes, [&](const vgpu::Allocation& part, std::uint32_t at, std::uint32_t count) {
-        observers_.tell_of_memory(
+        observers_.notify_of_memory(
             [&](vgpu::Observer& observer) { observer.on_hand_out(part, at, count); });
       });
 }
@@ -144,7 +144,7 @@ void Allocations::written_by_host(const vgpu::Allocation& allocation, std::uint6
   allocation.for_each_part(
       offset, bytes, [&](const vgpu::Allocation& part, std::uint32_t at, std::uint32_t count) {
         const vgpu::HostAccess access{&part, at, count, true};
-        observers_.tell_of_memory(
+        observers_.notify_of_memory(
             [&](vgpu::Observer& observer) { observer.on_host_access(access); });
       });
 }
@@ -190,7 +190,7 @@ std::optional<DeviceRange> Allocations::range_at(std::string_view call, const vo
   return std::nullopt;
 }
 
-void Allocations::tell_what_is_left(const IsMeant& is_meant) const {
+void Allocations::report_what_is_left(const IsMeant& is_meant) const {
   std::vector<const vgpu::Allocation*> left;
   if (memory_.has_live()) left = memory_.live();
   std::erase_if(left, [&](const vgpu::Allocation* one) {
@@ -204,11 +204,11 @@ void Allocations::tell_what_is_left(const IsMeant& is_meant) const {
   std::ranges::copy_if(
       of_all_.suballocators.handed_out(), std::back_inserter(left),
       [&](const vgpu::Allocation* region) { return !is_meant || is_meant(*region); });
-  observers_.tell_of_trial_end([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
+  observers_.notify_of_trial_end([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
 }
 
-void Allocations::tell_all_freed() const {
-  for (const vgpu::Allocation* const allocation : memory_.live()) tell_freed(*allocation);
+void Allocations::notify_all_freed() const {
+  for (const vgpu::Allocation* const allocation : memory_.live()) notify_freed(*allocation);
 }
 
 void Allocations::free_all() {

@@ -116,9 +116,9 @@ class Allocations {
 
   // Reports the allocations of the program that are left on any device, or those that are meant.
   using IsMeant = std::function<bool(const vgpu::Allocation&)>;
-  void tell_what_is_left(const IsMeant& is_meant = {}) const;
+  void report_what_is_left(const IsMeant& is_meant = {}) const;
   // cudaDeviceReset frees everything: reports it.
-  void tell_all_freed() const;
+  void notify_all_freed() const;
   // Frees the memory of this device, except managed variables.
   void free_all();
   // Starts a generation in which variables must be placed again.
@@ -127,8 +127,8 @@ class Allocations {
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
  private:
-  void tell_allocated(const vgpu::Allocation& allocation) const;
-  void tell_freed(const vgpu::Allocation& allocation) const;
+  void notify_allocated(const vgpu::Allocation& allocation) const;
+  void notify_freed(const vgpu::Allocation& allocation) const;
 
   vgpu::DeviceMemory& memory_;
   const Observers& observers_;

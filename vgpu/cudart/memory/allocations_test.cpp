@@ -53,7 +53,7 @@ TEST_F(OfDevice, AllocationsAreToldToObserversOfMemoryOnly) {
   allocations.fill_from_host(*allocations.allocate(16));
   EXPECT_EQ(events.events, (std::vector<std::string>{"allocate 16", "host write 0+16"}));
   EXPECT_EQ(other.told, 0);
-  allocations.tell_what_is_left();
+  allocations.report_what_is_left();
   EXPECT_EQ(other.told, 1);
 }
 
@@ -82,7 +82,7 @@ TEST_F(OfDevice, WhatIsLeftOfLargeAllocationsIsOneThing) {
   memory.set_part_bytes(4096);
   allocations.allocate(10'000);
   events.events.clear();
-  allocations.tell_what_is_left();
+  allocations.report_what_is_left();
   EXPECT_EQ(events.events, (Events{"left 10000"}));
 }
 
@@ -147,7 +147,7 @@ TEST_F(OfDevice, OnlyWhatTheProgramHasAllocatedIsLeft) {
   vgpu::Allocation* const unused = allocations.allocate(64);
   allocations.of_graphs().add(*unused);
   events.events.clear();
-  allocations.tell_what_is_left();
+  allocations.report_what_is_left();
   EXPECT_EQ(events.events, (Events{"left 8"}));
 }
 

@@ -28,7 +28,7 @@ cudaError_t ManagedAdvice::advise(int kind, std::optional<int> place) {
   }
 }
 
-cudaError_t ManagedAdvice::tell(int attribute, void* data, std::size_t bytes) const {
+cudaError_t ManagedAdvice::answer(int attribute, void* data, std::size_t bytes) const {
   const auto put = [&](int value) {
     if (bytes != sizeof value) return cudaErrorInvalidValue;
     std::memcpy(data, &value, sizeof value);

@@ -25,7 +25,7 @@ struct ManagedAdvice {
   cudaError_t advise(int kind, std::optional<int> place);
   // attribute: the number of a cudaMemRangeAttribute, or an invalid number; its value goes to
   // *data.
-  cudaError_t tell(int attribute, void* data, std::size_t bytes) const;
+  cudaError_t answer(int attribute, void* data, std::size_t bytes) const;
 };
 
 using AdviceOfAllocations = std::map<const vgpu::Allocation*, ManagedAdvice>;

@@ -10,7 +10,7 @@ namespace {
 
 int told(const ManagedAdvice& advice, int attribute) {
   int value = 12345;
-  EXPECT_EQ(advice.tell(attribute, &value, sizeof value), cudaSuccess);
+  EXPECT_EQ(advice.answer(attribute, &value, sizeof value), cudaSuccess);
   return value;
 }
 
@@ -39,7 +39,7 @@ TEST(ManagedAdvice, ListsWhoAccessesInAscendingOrder) {
   }
   EXPECT_EQ(advice.advise(cudaMemAdviseUnsetAccessedBy, 1), cudaSuccess);
   std::array<int, 4> places{};
-  EXPECT_EQ(advice.tell(cudaMemRangeAttributeAccessedBy, places.data(), sizeof places),
+  EXPECT_EQ(advice.answer(cudaMemRangeAttributeAccessedBy, places.data(), sizeof places),
             cudaSuccess);
   EXPECT_EQ(places, (std::array{cudaCpuDeviceId, 0, 2, cudaInvalidDeviceId}));
 }
@@ -49,10 +49,10 @@ TEST(ManagedAdvice, RefusesWhatIsNone) {
   EXPECT_EQ(advice.advise(cudaMemAdviseSetAccessedBy, std::nullopt), cudaErrorInvalidDevice);
   EXPECT_EQ(advice.advise(1000, 0), cudaErrorInvalidValue);
   int value = 0;
-  EXPECT_EQ(advice.tell(1000, &value, sizeof value), cudaErrorInvalidValue);
-  EXPECT_EQ(advice.tell(cudaMemRangeAttributeReadMostly, &value, 1), cudaErrorInvalidValue);
-  EXPECT_EQ(advice.tell(cudaMemRangeAttributeAccessedBy, &value, 0), cudaErrorInvalidValue);
-  EXPECT_EQ(advice.tell(cudaMemRangeAttributeAccessedBy, &value, 5), cudaErrorInvalidValue);
+  EXPECT_EQ(advice.answer(1000, &value, sizeof value), cudaErrorInvalidValue);
+  EXPECT_EQ(advice.answer(cudaMemRangeAttributeReadMostly, &value, 1), cudaErrorInvalidValue);
+  EXPECT_EQ(advice.answer(cudaMemRangeAttributeAccessedBy, &value, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(advice.answer(cudaMemRangeAttributeAccessedBy, &value, 5), cudaErrorInvalidValue);
 }
 
 }  // namespace

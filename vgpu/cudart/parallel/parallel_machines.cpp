@@ -120,7 +120,7 @@ class ParallelMachines::Member {
       };
       touch(move.source, false);
       touch(move.target, true);
-      tell(move);
+      notify(move);
       std::memcpy(move.target.data, move.source.data, move.bytes);
       if (attempt.is_given_up()) return;
     }
@@ -137,7 +137,7 @@ class ParallelMachines::Member {
     checkers_.join(*settings.whole, attempt);
     footprint_.begin_whole(attempt);
   }
-  void tell(const ParallelMove& move) {
+  void notify(const ParallelMove& move) {
     const ParallelMove::Side &to = move.target, &from = move.source;
     for (vgpu::Observer* const checker : checkers_.observers()) {
       if (to.on_device && from.on_device) {

@@ -46,12 +46,12 @@ struct Gpu {
   Allocation* out = memory.allocate(kBytes);
 
   Gpu() {
-    for (const Allocation* const one : {in, out}) tell([&](auto& o) { o.on_allocate(*one); });
+    for (const Allocation* const one : {in, out}) notify([&](auto& o) { o.on_allocate(*one); });
     for (std::uint32_t i = 0; i < kBytes / 4; ++i) std::memcpy(in->data + 4 * i, &i, 4);
-    tell([&](auto& o) { o.on_host_access({in, 0, kBytes, true, false}); });
+    notify([&](auto& o) { o.on_host_access({in, 0, kBytes, true, false}); });
   }
   template <typename Call>
-  void tell(Call call) {
+  void notify(Call call) {
     for (vgpu::Observer* const observer : checkers.observers()) call(*observer);
   }
   [[nodiscard]] vgpu::Launch launch(const vgpu::Program& program, Dim3 grid, Dim3 block) {
@@ -77,7 +77,7 @@ struct Gpu {
   }
   // Returns the findings when the host copies all bytes.
   std::vector<std::string> found() {
-    tell([&](auto& o) { o.on_host_access({out, 0, kBytes, false, false}); });
+    notify([&](auto& o) { o.on_host_access({out, 0, kBytes, false, false}); });
     std::vector<std::string> texts;
     for (const vgpu::Finding& finding : checkers.findings()) {
       texts.push_back(finding.object + ": " + finding.message);

@@ -33,13 +33,13 @@ namespace {
 // The exit status if the program cannot run: that of `warpcheck exec` when it refuses a program.
 constexpr int kCannotRun = 2;
 
-void tell(const std::string& reason) {
+void report(const std::string& reason) {
   if (append_refusal(std::getenv("WARPCHECK_EXEC"), reason)) return;
   std::fprintf(stderr, "warpcheck: %s\n", reason.c_str());
 }
 
 [[noreturn]] void end_with(const std::string& reason) {
-  tell(reason);
+  report(reason);
   std::fflush(nullptr);
   ::_exit(kCannotRun);
 }
@@ -78,7 +78,7 @@ bool is_loaded_from(const link_map& loaded, const ElfFile& elf) {
 // it continues.
 void refuse(const std::string& reason, bool is_program) {
   if (is_program) end_with(reason);
-  tell(reason);
+  report(reason);
 }
 
 void redirect_in(const link_map& loaded, const ElfFile& elf, bool is_program) {
@@ -171,7 +171,7 @@ char* compiler_of_ours(const char* path) {
 }
 
 // Returns whether the file is one of our wrappers, and passes it the path of the toolkit's library.
-bool tell_compiler_of_ours(const link_map& loaded) {
+bool point_compiler_to_ours(const link_map& loaded) {
   if (loaded.l_name == nullptr || !is_compiler(loaded.l_name)) return false;
   const std::string path = mapped_file(reinterpret_cast<std::uintptr_t>(loaded.l_ld));
   const auto known = toolkits_compilers().find(path);
@@ -214,7 +214,7 @@ extern "C" [[gnu::used]] void* warpcheck_target_of(RedirectedFile* file, std::si
   }
   errno = error;
   if (wanted != nullptr) return wanted;
-  tell(runtime.functions[function].name + " is not supported by the virtual device");
+  report(runtime.functions[function].name + " is not supported by the virtual device");
   wanted = reinterpret_cast<void*>(answer_not_supported);
   file->lead(function, wanted);
   return wanted;
@@ -230,7 +230,7 @@ unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version :
 // The cookie identifies a file when it requests a library.  It is 0 for our compiler wrappers: they
 // get what they request.
 unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t* cookie) {
-  if (warpcheck::cudart::tell_compiler_of_ours(*loaded)) *cookie = 0;
+  if (warpcheck::cudart::point_compiler_to_ours(*loaded)) *cookie = 0;
   warpcheck::cudart::redirect(*loaded);
   return 0;  // symbol bindings are not audited
 }

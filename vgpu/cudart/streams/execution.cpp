@@ -65,14 +65,14 @@ bool brings_value(const Work& work) {
 Stream* Execution::find_stream(std::string_view call, cudaStream_t handle) {
   Stream* const stream = queues_.find(handle);
   if (stream == nullptr || !stream->destroyed) return stream;
-  dependencies_.findings.add(vgpu::use_of_destroyed(told_name(call), "stream"));
+  dependencies_.findings.add(vgpu::use_of_destroyed(reported_name(call), "stream"));
   return nullptr;
 }
 
 Event* Execution::find_event(std::string_view call, cudaEvent_t handle) {
   Event* const event = queues_.find(handle);
   if (event == nullptr || !event->destroyed) return event;
-  dependencies_.findings.add(vgpu::use_of_destroyed(told_name(call), "event"));
+  dependencies_.findings.add(vgpu::use_of_destroyed(reported_name(call), "event"));
   return nullptr;
 }
 
@@ -236,10 +236,10 @@ void Execution::run_all_pending() {
 
 void Execution::host_knows(const Operation& operation) {
   operations_.host_waited_for(operation);
-  tell_if_host_knows_all(false);
+  notify_if_host_knows_all(false);
 }
 
-bool Execution::tell_if_host_knows_all(bool has_waited) {
+bool Execution::notify_if_host_knows_all(bool has_waited) {
   const bool knows_all = suspended_.empty() && operations_.host_knows_all();
   if (knows_all) dependencies_.runner.host_knows_all(has_waited);
   return knows_all;
@@ -248,7 +248,7 @@ bool Execution::tell_if_host_knows_all(bool has_waited) {
 void Execution::host_has_waited() {
   dependencies_.runner.bring_out_prints();
   if (all_done_at_ == operations_.asked_for()) return;
-  const bool knows_all = tell_if_host_knows_all(true);
+  const bool knows_all = notify_if_host_knows_all(true);
   if (operations_.pending() != 0) return;
   dependencies_.runner.all_done(operations_.known_to_host(), operations_.asked_for());
   if (knows_all) all_done_at_ = operations_.asked_for();
@@ -304,7 +304,7 @@ void Execution::free_the_lock() {
 
 void Execution::run_what_is_left() {
   const Meanwhile meanwhile(host_.is_gone, true);
-  tell_host_accesses();
+  report_host_accesses();
   try {
     wait_for_all();
   } catch (const vgpu::Refusal& refusal) {
@@ -513,7 +513,7 @@ void Execution::resume(SuspendableKernel& call, const OperationSet* goal) {
   };
   call.set_waited_for(goal != nullptr && goal->covers(operation->stamp));
   stuck_ = {};
-  tell_host_accesses();  // before the kernel continues
+  report_host_accesses();  // before the kernel continues
   dependencies_.runner.resumes(*operation, operations_.known_to_host());
   try {
     const bool has_ended = perform(*operation, caller, [&] { return call.resume(); });
@@ -543,7 +543,7 @@ bool Execution::perform(Operation& operation, const void* caller, Run run) {
     dependencies_.findings.mishaps().perform(
         dependencies_.trial.in_ambient() ? current_call().return_address : nullptr);
     if (!has_ended) dependencies_.runner.suspended(operation);
-    tell_host_accesses();
+    report_host_accesses();
   } catch (...) {
     --running_;
     operations_.finish(operation, dependencies_.clock.cycles());

@@ -66,7 +66,7 @@ class OperationRunner {
   // An operation was requested and may run from now on.
   virtual void asked_for(Work&) {}
   // Reports what the host has done without a call, because the calls that follow are not known.
-  virtual void tell_host_accesses(Operations&) {}
+  virtual void report_host_accesses(Operations&) {}
   // The kernel has been suspended, and will be resumed.
   virtual void suspended(const Operation&) {}
   // The operation `by` has written what the kernel waits for.
@@ -151,7 +151,7 @@ class Execution {
   // The host has seen that an operation is complete.
   void host_knows(const Operation& operation);
   // Reports what the host has done so far without a call.
-  void tell_host_accesses() { dependencies_.runner.tell_host_accesses(operations_); }
+  void report_host_accesses() { dependencies_.runner.report_host_accesses(operations_); }
 
   // Returns how many operations the host has requested, if some have not ended; nothing: all have
   // ended.
@@ -190,7 +190,7 @@ class Execution {
   void free_the_lock();
   void host_has_waited();
   // Tells the runner if the host knows of everything that was requested; returns whether it does.
-  bool tell_if_host_knows_all(bool has_waited);
+  bool notify_if_host_knows_all(bool has_waited);
   [[nodiscard]] bool may_run(const Operation& operation) const;
   [[nodiscard]] bool everything_comes_before_next(Stream& stream);
 

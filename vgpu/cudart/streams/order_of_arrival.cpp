@@ -11,7 +11,7 @@ namespace {
 using vgpu::Instr;
 using vgpu::InstrKind;
 
-bool tells_order(const Instr& atomic) {
+bool atomic_shows_order(const Instr& atomic) {
   const ptx::AtomOp op = atomic.modifiers.atom_op;
   return atomic[vgpu::AtomicOperand::old].bank != vgpu::Bank::none || op == ptx::AtomOp::exch ||
          op == ptx::AtomOp::cas || ptx::is_float(atomic.modifiers.type);
@@ -38,7 +38,7 @@ bool shows_order(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::load: return is_atomic_load(instr);
     case InstrKind::store: return is_atomic_store(instr);
-    case InstrKind::atomic: return tells_order(instr);
+    case InstrKind::atomic: return atomic_shows_order(instr);
     case InstrKind::special: return vgpu::tells_place_or_time(instr.special);
     case InstrKind::warp:
     case InstrKind::heap_allocate: return true;

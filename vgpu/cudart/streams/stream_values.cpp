@@ -60,7 +60,7 @@ const OperationSet& StreamValues::comes_after(const ValueWork& work, const Opera
 
 void StreamValues::run(const ValueWork& work, const Operation& operation) {
   if (work.is_wait) {
-    observers_.tell([&](vgpu::Observer& observer) { observer.on_opaque_operation(work.call); });
+    observers_.notify([&](vgpu::Observer& observer) { observer.on_opaque_operation(work.call); });
     return;
   }
   const std::optional<CopySide> place = place_of(work);

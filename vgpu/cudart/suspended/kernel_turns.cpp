@@ -19,7 +19,7 @@ KernelTurns::Turn::Turn(KernelTurns& turns, const Dependencies& dependencies, st
       launch_(launch),
       operation_(operation),
       known_(operation.clock),
-      told_(operation.clock),
+      reported_(operation.clock),
       on_resume_(std::move(on_resume)),
       is_concurrent_(!turns.in_progress_.empty()) {
   turns_.in_progress_.push_back(this);
@@ -73,20 +73,21 @@ void KernelTurns::Turn::let_others_run() {
 std::vector<std::uint32_t> KernelTurns::Turn::take_news(const Transfers& transfers) {
   std::vector<std::uint32_t> news;
   if (!std::exchange(has_learned_, false)) return news;
-  for (auto at = told_in_part_.begin(); at != told_in_part_.end();) {
+  for (auto at = reported_in_part_.begin(); at != reported_in_part_.end();) {
     news.push_back(*at);
     const bool goes_on =
         std::ranges::find(turns_.in_progress_, *at, &Turn::launch) != turns_.in_progress_.end();
-    at = goes_on ? std::next(at) : told_in_part_.erase(at);
+    at = goes_on ? std::next(at) : reported_in_part_.erase(at);
   }
-  transfers.visit_newly_known(told_, known_, [&](std::uint32_t launch) { news.push_back(launch); });
+  transfers.visit_newly_known(reported_, known_,
+                              [&](std::uint32_t launch) { news.push_back(launch); });
   for (const Turn* const other : turns_.in_progress_) {
     const Stamp& stamp = other->operation().stamp;
-    if (!known_.covers(stamp) || told_.covers(stamp)) continue;
+    if (!known_.covers(stamp) || reported_.covers(stamp)) continue;
     news.push_back(other->launch());
-    told_in_part_.insert(other->launch());
+    reported_in_part_.insert(other->launch());
   }
-  told_ = known_;
+  reported_ = known_;
   return news;
 }
 
@@ -96,8 +97,8 @@ KernelTurns::Turn* KernelTurns::find(const Operation& operation) const {
   return found == in_progress_.end() ? nullptr : *found;
 }
 
-void KernelTurns::tell_reporter(std::span<vgpu::Observer* const> all,
-                                const vgpu::Sync& kernel_start) {
+void KernelTurns::notify_reporter(std::span<vgpu::Observer* const> all,
+                                  const vgpu::Sync& kernel_start) {
   for (vgpu::Observer* const observer : all) {
     if (dynamic_cast<vgpu::Reporter*>(observer) != nullptr) observer->on_sync(kernel_start);
   }

@@ -67,11 +67,11 @@ class KernelTurns {
     vgpu::ConcurrentWork* concurrent_work_;
     std::uint32_t launch_;
     const Operation& operation_;
-    OperationSet known_;  // by signals, and what comes before the launch
-    OperationSet told_;   // the part of it that take_news() has returned
+    OperationSet known_;     // by signals, and what comes before the launch
+    OperationSet reported_;  // the part of it that take_news() has returned
     bool has_learned_ = false;
     // Launches that take_news() has returned, although they were in progress.
-    std::set<std::uint32_t> told_in_part_;
+    std::set<std::uint32_t> reported_in_part_;
     OnResume on_resume_;
     bool is_concurrent_;
     std::unique_ptr<vgpu::Machine> machine_;
@@ -82,7 +82,7 @@ class KernelTurns {
   // Returns the launch of an operation that is in progress; null: there is none.
   [[nodiscard]] Turn* find(const Operation& operation) const;
   // Makes findings show places in the grid of the launch that is resumed.
-  static void tell_reporter(std::span<vgpu::Observer* const> all, const vgpu::Sync& kernel_start);
+  static void notify_reporter(std::span<vgpu::Observer* const> all, const vgpu::Sync& kernel_start);
 
  private:
   vgpu::DeviceMemory& memory_;

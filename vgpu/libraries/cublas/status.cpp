@@ -52,7 +52,7 @@ cublasStatus_t rejected(const Call& call, std::initializer_list<Count> counts) {
   try {
     throw;
   } catch (const Rejected& why) {
-    tell_failure(call, arguments, name_of(why.status), why.why);
+    report_failure(call, arguments, name_of(why.status), why.why);
     return why.status;
   } catch (const Refused& why) {
     refuse(call.function, why.why);

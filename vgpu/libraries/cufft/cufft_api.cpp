@@ -47,13 +47,13 @@ cufftResult answer(const Call& call, Body body) {
     body();
     return CUFFT_SUCCESS;
   } catch (const Rejected& rejected) {
-    tell_failure(call, "", name_of(rejected.result), rejected.why);
+    report_failure(call, "", name_of(rejected.result), rejected.why);
     return rejected.result;
   } catch (const Refused& refused) {
     refuse(call.function, refused.why);
     return CUFFT_NOT_SUPPORTED;
   } catch (const std::bad_alloc&) {
-    tell_failure(call, "", name_of(CUFFT_ALLOC_FAILED), "the host has no more memory");
+    report_failure(call, "", name_of(CUFFT_ALLOC_FAILED), "the host has no more memory");
     return CUFFT_ALLOC_FAILED;
   }
 }

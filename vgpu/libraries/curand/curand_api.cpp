@@ -49,10 +49,11 @@ curandStatus_t answer(const Call& call, Body body) {
     body();
     return CURAND_STATUS_SUCCESS;
   } catch (const Rejected& rejected) {
-    tell_failure(call, "", name_of(rejected.status), rejected.why);
+    report_failure(call, "", name_of(rejected.status), rejected.why);
     return rejected.status;
   } catch (const std::bad_alloc&) {
-    tell_failure(call, "", name_of(CURAND_STATUS_ALLOCATION_FAILED), "the host has no more memory");
+    report_failure(call, "", name_of(CURAND_STATUS_ALLOCATION_FAILED),
+                   "the host has no more memory");
     return CURAND_STATUS_ALLOCATION_FAILED;
   }
 }
@@ -262,7 +263,7 @@ curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* 
   const auto call = CALL();
   return with_generator(call, generator, [&](Generator& one) {
     require_lambda(lambda);
-    one.tell_if_unlike(true);
+    one.note_if_unlike(true);
     one.fill(call, outputPtr, n, false, [lambda](Engine& engine, std::span<unsigned int> values) {
       engine.poisson(values, lambda);
     });

@@ -96,25 +96,25 @@ void Generator::require_length(std::size_t count, bool in_pairs) const {
   }
 }
 
-void Generator::tell_if_unlike(bool of_poisson) const {
-  const auto tell = [](std::string_view numbers) {
-    services().tell_gap(fmt::format("results that follow from {} of cuRAND: their sequence differs "
+void Generator::note_if_unlike(bool of_poisson) const {
+  const auto note = [](std::string_view numbers) {
+    services().note_gap(fmt::format("results that follow from {} of cuRAND: their sequence differs "
                                     "from that of the vendor's generator",
                                     numbers)
                             .c_str());
   };
   switch (static_cast<int>(settings_.type)) {
-    case CURAND_RNG_PSEUDO_MT19937: return tell("numbers of MT19937");
+    case CURAND_RNG_PSEUDO_MT19937: return note("numbers of MT19937");
     case CURAND_RNG_QUASI_SCRAMBLED_SOBOL32:
-    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64: return tell("scrambled Sobol sequences");
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64: return note("scrambled Sobol sequences");
     case CURAND_RNG_PSEUDO_MTGP32:
     case CURAND_RNG_QUASI_SOBOL32:
     case CURAND_RNG_QUASI_SOBOL64: return;
     default: break;
   }
-  if (settings_.ordering == CURAND_ORDERING_PSEUDO_SEEDED) return tell("seeded XORWOW numbers");
-  if (settings_.ordering == CURAND_ORDERING_PSEUDO_DYNAMIC) return tell("numbers in dynamic order");
-  if (of_poisson) tell("Poisson numbers of XORWOW, MRG32k3a and Philox");
+  if (settings_.ordering == CURAND_ORDERING_PSEUDO_SEEDED) return note("seeded XORWOW numbers");
+  if (settings_.ordering == CURAND_ORDERING_PSEUDO_DYNAMIC) return note("numbers in dynamic order");
+  if (of_poisson) note("Poisson numbers of XORWOW, MRG32k3a and Philox");
 }
 
 void Generator::change() {

@@ -58,7 +58,7 @@ class Generator {
 
   // Reports once that the vendor's generator gives other numbers of the same distribution, in an
   // undocumented order.
-  void tell_if_unlike(bool of_poisson) const;
+  void note_if_unlike(bool of_poisson) const;
 
  private:
   // Returns whether normal numbers come in pairs.
@@ -86,7 +86,7 @@ template <class T, class Draw>
 void Generator::fill(Call call, T* output, std::size_t count, bool in_pairs, Draw draw) {
   require_length(count, in_pairs);
   if (count == 0) return;
-  tell_if_unlike(false);
+  note_if_unlike(false);
   const bool is_paired = in_pairs && draws_pairs();
   asked_for_ += is_quasi() ? count / settings_.dimensions : is_paired ? count / 2 : count;
   const auto compute = [engine = engine(), count, draw](T* values) {

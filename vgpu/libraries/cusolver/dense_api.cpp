@@ -45,7 +45,7 @@ cusolverStatus_t answer_solver(const Call& made, cusolverDnHandle_t handle, Body
     body(call);
     return CUSOLVER_STATUS_SUCCESS;
   } catch (const Rejected& why) {
-    tell_failure(made, {}, name_of_solver(status_of(why.status)), why.why);
+    report_failure(made, {}, name_of_solver(status_of(why.status)), why.why);
     return status_of(why.status);
   } catch (const Refused& why) {
     refuse(made.function, why.why);

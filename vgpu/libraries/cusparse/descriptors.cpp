@@ -46,7 +46,7 @@ cusparseStatus_t rejected(const Call& call) {
   try {
     throw;
   } catch (const Rejected& rejection) {
-    tell_failure(call, {}, name_of(rejection.status), rejection.why);
+    report_failure(call, {}, name_of(rejection.status), rejection.why);
     return rejection.status;
   } catch (const Refused& refusal) {
     refuse(call.function, refusal.why);

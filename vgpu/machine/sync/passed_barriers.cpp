@@ -23,7 +23,7 @@ PassedBarriers::OfBlock& PassedBarriers::of(const Slot& slot) {
     block.warps.resize(launch_.warps_per_block());
     for (std::vector<Entry>& entries : block.warps) entries.clear();
     block.left.clear();
-    block.told = 0;
+    block.reported = 0;
   }
   return block;
 }
@@ -208,7 +208,7 @@ bool PassedBarriers::report(Kind kind, std::span<const Waiter> waiters,
 void PassedBarriers::report_of_warp(const Slot& slot, const Warp& warp, std::uint32_t pc,
                                     std::uint32_t lanes, std::uint32_t members) {
   OfBlock& block = of(slot);
-  if (block.left.empty() || (block.told >> warp.index & 1) != 0) return;
+  if (block.left.empty() || (block.reported >> warp.index & 1) != 0) return;
   const Waiter waiter{&slot, &warp, pc, lanes};
   std::array<std::uint32_t, kWarpLanes> concerned{};
   concerned[warp.index] = members;

@@ -51,8 +51,8 @@ class PassedBarriers {
   void report_of_warp(const Slot& slot, const Warp& warp, std::uint32_t pc, std::uint32_t lanes,
                       std::uint32_t members);
   // It has been reported that lanes of a warp wait for others that wait elsewhere.  That they do
-  // not meet is told.
-  void forgive_warp(const Slot& slot, const Warp& warp) { of(slot).told |= 1u << warp.index; }
+  // not meet is reported.
+  void forgive_warp(const Slot& slot, const Warp& warp) { of(slot).reported |= 1u << warp.index; }
   // Returns whether lanes of one warp that wait at one barrier do so in different iterations of a
   // loop: some have passed it by.
   [[nodiscard]] bool differ(const Slot& slot, const Warp& warp, std::uint32_t pc,
@@ -81,7 +81,7 @@ class PassedBarriers {
     std::uint64_t serial = 0;
     std::vector<std::vector<Entry>> warps;
     std::vector<Left> left;
-    std::uint32_t told = 0;  // warps, one bit each
+    std::uint32_t reported = 0;  // warps, one bit each
   };
 
   OfBlock& of(const Slot& slot);

@@ -50,7 +50,7 @@ Step TensorMemory::allocate(const Operation& op) {
   const std::uint32_t first = block.first_free(count);
   block.allocations.push_back({first, count, 1, op.run.pc, op.run.warp.index});
   const TensorArea area{op.run.slot.block, 0, kTensorLanes, first, count, true};
-  tell(op, {&area, 1});
+  notify(op, {&area, 1});
   write_address(op, TensorAddress{0, first}.bits());
   return Step::again;
 }
@@ -81,7 +81,7 @@ Step TensorMemory::allocate_in_pair(const Operation& op, std::uint32_t count) {
   own.allocations.push_back({first, count, 2, op.run.pc, op.run.warp.index});
   ++fragment.pc;
   const TensorArea area{op.run.slot.block, 0, kTensorLanes, first, count, true};
-  tell(op, {&area, 1});
+  notify(op, {&area, 1});
   write_address(op, TensorAddress{0, first}.bits());
   return Step::again;
 }
@@ -116,7 +116,7 @@ Step TensorMemory::deallocate(const Operation& op) {
                             count, at.lane, at.column));
   }
   const TensorArea area{op.run.slot.block, 0, kTensorLanes, found->first, found->count, true};
-  tell(op, {&area, 1});
+  notify(op, {&area, 1});
   for (std::uint32_t lane = 0; lane < kTensorLanes; ++lane) {
     for (std::uint32_t column = area.first_column; column < area.first_column + area.columns;
          ++column) {

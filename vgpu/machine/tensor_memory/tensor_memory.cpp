@@ -80,7 +80,7 @@ Step TensorMemory::perform(const Operation& op) {
     case TensorOp::wait_loads:
     case TensorOp::wait_stores:
     case TensorOp::fence_before:
-    case TensorOp::fence_after: tell(op, {}); return Step::again;
+    case TensorOp::fence_after: notify(op, {}); return Step::again;
     case TensorOp::copy:
     case TensorOp::shift:
     case TensorOp::commit:
@@ -114,7 +114,7 @@ TensorMemoryEvent TensorMemory::event_of(const Operation& op,
   return event;
 }
 
-void TensorMemory::tell(const Operation& op, std::span<const TensorArea> areas) const {
+void TensorMemory::notify(const Operation& op, std::span<const TensorArea> areas) const {
   const TensorMemoryEvent event = event_of(op, areas);
   launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
 }

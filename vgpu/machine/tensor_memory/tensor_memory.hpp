@@ -82,7 +82,7 @@ class TensorMemory {
 
   Step perform(const Operation& op);
   Step fail(const Operation& op, Trap::Cause cause, std::string_view why) const;
-  void tell(const Operation& op, std::span<const TensorArea> areas) const;
+  void notify(const Operation& op, std::span<const TensorArea> areas) const;
   [[nodiscard]] TensorMemoryEvent event_of(const Operation& op,
                                            std::span<const TensorArea> areas) const;
   // Returns an error if the area is not allocated in its block; empty: it is.

@@ -151,7 +151,7 @@ Step TensorMemory::load(const Operation& op) {
   if (const std::string why = misuse_of_move(op, areas); !why.empty()) {
     return fail(op, Trap::Cause::tensor_bounds, "(1): " + why);
   }
-  tell(op, areas);
+  notify(op, areas);
   const TensorBlock& block = block_of(op.run.slot);
   const bool is_followed = launch_.observers().undefined_memory != nullptr;
   std::vector<std::uint32_t> unwritten(tensor.values.size());
@@ -209,7 +209,7 @@ Step TensorMemory::store(const Operation& op) {
   if (const std::string why = misuse_of_move(op, areas); !why.empty()) {
     return fail(op, Trap::Cause::tensor_bounds, "(1): " + why);
   }
-  tell(op, areas);
+  notify(op, areas);
   TensorBlock& block = block_of(op.run.slot);
   const UndefinedRegisters& undefined = op.run.warp.undefined;
   std::vector<std::uint32_t> unwritten(tensor.values.size());
@@ -248,7 +248,7 @@ Step TensorMemory::shift(const Operation& op) {
       return fail(op, Trap::Cause::tensor_bounds, "(1): " + lack);
     }
   }
-  tell(op, areas);
+  notify(op, areas);
   for (Slot* const slot : blocks) {
     TensorBlock& block = block_of(*slot);
     for (std::uint32_t lane = base.lane; lane + 1 < base.lane + kLanesOfPart; ++lane) {
@@ -266,7 +266,7 @@ Step TensorMemory::shift(const Operation& op) {
 // The mbarrier is arrived at when all earlier products, copies and shifts of the thread are
 // complete; they are, since they were performed when they were issued.
 Step TensorMemory::commit(const Operation& op) {
-  tell(op, {});
+  notify(op, {});
   if (op.tensor.blocks.bank == Bank::none) {
     arrive(op, op.tensor.address);
     return Step::again;

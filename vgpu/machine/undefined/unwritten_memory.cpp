@@ -333,12 +333,12 @@ void UnwrittenMemory::find_undefined(Access& access, MemoryShadow& shadow) {
     }
   }
   access.undefined |= lanes;
-  if (shadow.has_states()) tell_bits(access, lanes, shadow);
+  if (shadow.has_states()) mark_bits(access, lanes, shadow);
 }
 
 // Sets which bits of the bytes that `lanes` read are undefined, and which lanes read results of
 // calculations alone.
-void UnwrittenMemory::tell_bits(Access& access, std::uint32_t lanes, const MemoryShadow& shadow) {
+void UnwrittenMemory::mark_bits(Access& access, std::uint32_t lanes, const MemoryShadow& shadow) {
   access.is_partial = true;
   access.of_values = {0, lanes};
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {

@@ -119,7 +119,7 @@ class UnwrittenMemory final : public UndefinedMemory, public Observer {
   void see_shared(const RowAccess& row, MemoryShadow& shadow);
   void find(Access& access, MemoryShadow& shadow);
   void find_undefined(Access& access, MemoryShadow& shadow);
-  static void tell_bits(Access& access, std::uint32_t lanes, const MemoryShadow& shadow);
+  static void mark_bits(Access& access, std::uint32_t lanes, const MemoryShadow& shadow);
   static std::uint32_t lanes_with_undefined(const Access& access, std::uint32_t lanes,
                                             const MemoryShadow& shadow, std::uint32_t at);
   std::uint32_t origin_of_value(const Access& access, std::uint32_t lanes,

@@ -29,13 +29,13 @@ std::string_view without_suffixes(std::string_view function) {
   return is_of_driver ? without_version(function) : function;
 }
 
-std::string_view told_name() {
+std::string_view reported_name() {
   const ApiCall& call = current_call();
   return call.name == nullptr ? "" : without_suffixes(call.name);
 }
 
-std::string_view told_name(std::string_view runtime_function) {
-  return is_driver_call(current_call()) ? told_name() : runtime_function;
+std::string_view reported_name(std::string_view runtime_function) {
+  return is_driver_call(current_call()) ? reported_name() : runtime_function;
 }
 
 }  // namespace warpcheck::cudart

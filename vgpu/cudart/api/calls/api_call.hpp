@@ -42,10 +42,10 @@ inline bool is_driver_call(const ApiCall& call) {
 // Returns the name of this thread's call as findings show it, without the suffixes of versions and
 // of per-thread default streams: "cuMemcpyHtoD" for cuMemcpyHtoD_v2_ptds.  The name lives as long
 // as the process.
-std::string_view told_name();
+std::string_view reported_name();
 std::string_view without_suffixes(std::string_view function);
 // Returns the same for an operation of a runtime function, which driver functions call as well.
-std::string_view told_name(std::string_view runtime_function);
+std::string_view reported_name(std::string_view runtime_function);
 
 // The current call of this thread.  When a host function has returned, the outer call is current
 // again.

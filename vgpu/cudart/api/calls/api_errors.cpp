@@ -100,7 +100,7 @@ vgpu::AccessSide host_call_at(const CallPlace& place) {
   return side;
 }
 
-void tell_code(const CallPlace& place, vgpu::Finding& finding) {
+void describe_code(const CallPlace& place, vgpu::Finding& finding) {
   if (!place.file.empty() || place.code.empty()) return;
   finding.message += fmt::format("; it is called in {}", place.code);
 }
@@ -125,7 +125,7 @@ bool is_question(std::string_view call, cudaError_t error) {
          std::ranges::find(kQuestions, call) != kQuestions.end();
 }
 
-void tell_failed_library_call(Findings& findings, const LibraryFailure& failure) {
+void report_failed_library_call(Findings& findings, const LibraryFailure& failure) {
   const CallPlace place = place_of(callers_from(failure.return_address));
   const std::string key = fmt::format("{} {} {}:{} {}", failure.function, failure.answer,
                                       place.file, place.line, place.file.empty() ? place.code : "");
@@ -136,15 +136,15 @@ void tell_failed_library_call(Findings& findings, const LibraryFailure& failure)
     finding.object = failure.call;
     finding.accesses.push_back(host_call_at(place));
     finding.message = fmt::format("(1) returned {}: {}", failure.answer, failure.why);
-    tell_code(place, finding);
+    describe_code(place, finding);
     findings.mishaps().describe(key, as_cause(finding, failure.answer, place));
     return finding;
   });
   findings.mishaps().add(failure.function, key, nullptr);
 }
 
-void tell_failed_call(Findings& findings, const KnownAddresses& known, cudaError_t error,
-                      std::string_view reason, const FailedCall& call) {
+void report_failed_call(Findings& findings, const KnownAddresses& known, cudaError_t error,
+                        std::string_view reason, const FailedCall& call) {
   const ApiCall& made = current_call();
   if (made.name == nullptr || is_question(made.name, error)) return;
   std::vector<const void*> places = callers_from(made.return_address);
@@ -169,7 +169,7 @@ void tell_failed_call(Findings& findings, const KnownAddresses& known, cudaError
           "; `exec --memory` sets the size of the device's memory, and `--device` selects another "
           "device";
     }
-    tell_code(place, finding);
+    describe_code(place, finding);
     if (finding.object.find("nullptr") != std::string::npos) {
       finding.cause = mishaps.of_pointer_to_nothing();
     }

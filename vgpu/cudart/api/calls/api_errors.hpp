@@ -28,11 +28,11 @@ struct FailedCall {
 // Reports the current call of this thread as failed, and records it as a possible cause of later
 // findings.
 //   reason: which limit it breaks, and by what; empty: not known
-void tell_failed_call(Findings& findings, const KnownAddresses& known, cudaError_t error,
-                      std::string_view reason, const FailedCall& call);
+void report_failed_call(Findings& findings, const KnownAddresses& known, cudaError_t error,
+                        std::string_view reason, const FailedCall& call);
 
 // Reports a failed call of a library in the same way (library_interface.hpp).
-void tell_failed_library_call(Findings& findings, const LibraryFailure& failure);
+void report_failed_library_call(Findings& findings, const LibraryFailure& failure);
 
 // Returns whether the error is an answer to a query, and not a failure.
 bool is_question(std::string_view call, cudaError_t error);

@@ -29,7 +29,7 @@ std::map<std::string, int> calls;
 std::string latest;  // "cublasSgemm_v2 3"
 FILE* recording = nullptr;
 
-void tell(const std::string& what) {
+void report(const std::string& what) {
   // Only the first failures are printed.
   if (++wrong <= 40) std::printf("wrong: %s: %s\n", latest.c_str(), what.c_str());
 }
@@ -65,18 +65,18 @@ void free_at_end(void* pointer) { check(cudaFree(pointer)); }
 void note_call(const char* function, int status) {
   called.insert(function);
   latest = std::string(function) + " " + std::to_string(++calls[function]);
-  if (status != 0) tell("answered " + std::to_string(status));
+  if (status != 0) report("answered " + std::to_string(status));
 }
 
 void expect(const char* what, bool is_right) {
-  if (!is_right) tell(what);
+  if (!is_right) report(what);
 }
 void expect_status(int found, cublasStatus_t wanted) {
   if (recording != nullptr) {
     std::fprintf(recording, "%s status: %d\n", latest.c_str(), found);
     std::fflush(recording);  // the next call may end the process
   }
-  if (found != wanted) tell("answered " + std::to_string(found));
+  if (found != wanted) report("answered " + std::to_string(found));
 }
 
 void expect_numbers(const std::vector<Number>& found, const std::vector<Bounded>& wanted,
@@ -92,8 +92,8 @@ void expect_numbers(const std::vector<Number>& found, const std::vector<Bounded>
     line += " " + text_of(found[i], roundoff_stored > 1e-12);
     if (std::abs(found[i] - one.value) <= bound || was_told) continue;
     was_told = true;
-    tell("element " + std::to_string(i) + " is " + text_of(found[i], false) + ", not " +
-         text_of(one.value, false));
+    report("element " + std::to_string(i) + " is " + text_of(found[i], false) + ", not " +
+           text_of(one.value, false));
   }
   if (recording == nullptr) return;
   std::fprintf(recording, "%s within %.2g:%s\n", latest.c_str(), largest_bound, line.c_str());
