@@ -132,7 +132,7 @@ KnownKernel& DebugSession::Impl::kernel(std::uint32_t number) {
   return kernels.emplace(number, std::move(kernel)).first->second;
 }
 
-// Debug information that is damaged says nothing; who asks for variables is told.
+// Damaged debug information gives no calls; a command that needs it reports that it is damaged.
 void DebugSession::Impl::send_inlined_calls(Process& process, std::uint32_t number) {
   try {
     const json answer = debuggee.ask(process, {{"do", "text"}, {"number", number}});
@@ -142,7 +142,7 @@ void DebugSession::Impl::send_inlined_calls(Process& process, std::uint32_t numb
     if (is_new) known->second = inlined_calls_of(text, answer.at("name"));
     debuggee.send(process, {{"do", "learn"}, {"program", number}, {"inlined", known->second}});
   } catch (const DebugError&) {
-    // The process has ended, as is seen by who waits for it.
+    // The process has ended; what waits for it reports that.
   }
 }
 

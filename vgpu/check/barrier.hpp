@@ -1,5 +1,5 @@
 // The checker for barrier divergence.  It reports four kinds of misuse: threads of one block wait
-// at barriers that cannot be the same one; a thread passes a barrier by at which others wait, and
+// at barriers that cannot be the same one; a thread bypasses a barrier at which others wait, and
 // runs on; lanes of one warp execute warp operations that cannot be the same one; a barrier is used
 // in a way that no barrier allows (PTX ISA 9.0, 9.7.9.6, 9.7.13.1, 9.7.13.15).
 //

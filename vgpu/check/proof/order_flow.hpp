@@ -6,8 +6,8 @@
 // show, by comparing the bytes of two runs: a list that is sorted afterwards is the same in any
 // order, and nothing is named then.
 //
-// A value keeps one origin.  So who wants all of them runs the case again without those that it
-// knows, until nothing that differs is marked.
+// A value keeps one origin.  To find all of them, the case is run again without those that are
+// known, until nothing that differs is marked.
 #pragma once
 
 #include <cstddef>

@@ -121,7 +121,7 @@ struct ValueWork {
   std::uint64_t value = 0;
   bool is_wait = false;
   unsigned condition = 0;  // for a wait: CU_STREAM_WAIT_VALUE_GEQ etc.
-  bool releases = true;    // a write: who sees it also knows everything before it in the stream
+  bool releases = true;  // a write: what observes it comes after everything before it in the stream
 };
 
 struct EmptyWork {};

@@ -114,7 +114,7 @@ void PassedBarriers::exit(const Slot& slot, const Warp& warp, std::uint32_t lane
   }
   for (const Entry& entry : block.warps[warp.index]) {
     const std::uint32_t now = entry.lanes & lanes;
-    // Who has met others at a barrier of the block since has not passed them by.
+    // Lanes that have arrived at a barrier of the block since then have not bypassed the others.
     const bool is_old = entry.phase != slot.phase;
     if (now == 0 || (is_old && edges_->is_of_loop[entry.region])) continue;
     block.left.push_back(

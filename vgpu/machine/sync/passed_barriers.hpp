@@ -1,11 +1,11 @@
-// Threads that pass a barrier by at which others wait (flow/passing_edges.hpp).
+// Threads that bypass a barrier at which others wait (flow/passing_edges.hpp).
 //
 // A barrier waits for threads that have not exited, so it completes as soon as those that have
-// passed it by have exited.  Then, the threads that have exited since the last barrier are compared
-// with one that waits: who has come behind the barrier more often has passed it by.
+// bypassed it have exited.  Then, the threads that have exited since the last barrier are compared
+// with one that waits: a thread that has come behind the barrier more often has bypassed it.
 //
-// The machine notes who comes behind which barriers at the few edges of the program where that
-// happens.  Programs without such edges pay for nothing.
+// The machine notes which threads come behind which barriers at the few edges of the program where
+// that happens.  Programs without such edges pay for nothing.
 #pragma once
 
 #include <array>

@@ -397,8 +397,8 @@ class Finder {
     return loops;
   }
 
-  // Copies of a barrier, as in an unrolled loop, are one barrier: who has come behind one of them
-  // has come behind all.
+  // Copies of a barrier, as in an unrolled loop, are one barrier: a thread that has come behind one
+  // of them has come behind all.
   void join_copies() {
     using Place = std::array<std::uint32_t, 3>;
     std::map<std::vector<Place>, std::set<std::uint32_t>> regions_at;

@@ -1,18 +1,19 @@
-// Where threads pass a barrier by: the basis of the search for barriers at which threads do not
+// Where threads bypass a barrier: the basis of the search for barriers at which threads do not
 // arrive although they run on behind them.
 //
 // What lies *behind* a barrier is the code that can be reached from it, that leads to it no more,
 // and from which something can still be done: an access, a barrier, an operation of a warp.  A
-// thread that gets there without having arrived has passed the barrier by.  Code behind a barrier
+// thread that gets there without having arrived has bypassed the barrier.  Code behind a barrier
 // that only leads to the end of the kernel is not counted, so that threads may return early and
 // whole kernels may be guarded.
 //
 // In a loop, every iteration has its own execution of a barrier.  So the same holds for each loop
 // that contains the barrier: without its back edges, what lies behind a barrier is what follows in
-// the same iteration, and the next iteration.  A thread can pass by once an iteration, and the
-// machine counts that: who waits in the third iteration is passed by when another thread has passed
-// by three times.  What can only be done in the next iteration, or behind the loop, counts when it
-// is done, so that a part of a loop may be guarded as a whole kernel may.
+// the same iteration, and the next iteration.  A thread can bypass the barrier once an iteration,
+// and the machine counts that: a thread that waits in the third iteration is bypassed when another
+// thread has bypassed the barrier three times.  What can only be done in the next iteration, or
+// behind the loop, counts when it is done, so that a part of a loop may be guarded as a whole
+// kernel may.
 //
 // A thread gets behind a barrier at a branch, a jump by a table, a call or a return whose other
 // successors do not inevitably lead there, or at the barrier itself if its guard is false.  These
