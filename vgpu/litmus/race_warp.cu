@@ -1,4 +1,5 @@
-// Data races between lanes of one warp: the independent warp model finds them, lockstep does not.
+// Data races between lanes of one warp: the independent warp model finds them, lockstep only those of
+// lanes that execute one store.
 #include "vgpu/litmus/litmus.hpp"
 
 using warpcheck::litmus::zeroed;
@@ -31,7 +32,7 @@ __global__ void own_element(int* out) {
 LITMUS(own_element) { own_element<<<1, 32>>>(zeroed<int>(32)); }
 
 // Two lanes of one store meet.
-// expect: data-race global independent
+// expect: data-race global
 __global__ void lanes_store_to_one_place(int* out) {
   out[threadIdx.x / 2] = threadIdx.x;        //~ write
 }

@@ -4,6 +4,7 @@
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/check/race/general/race_general.hpp"
+#include "vgpu/check/race/one_statement.hpp"
 #include "vgpu/check/tensor_memory/tensor_order.hpp"
 #include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/machine/machine.hpp"
@@ -132,7 +133,7 @@ void RaceChecker::on_access(const Access& access) {
 
 bool RaceChecker::takes_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
-  if (needs_each()) return false;
+  if (needs_each() || is_statement_of_lanes(access)) return false;
   return engine_.is_general_in(access.space) ? general_->takes_row(access) : epochs_.take(access);
 }
 
@@ -141,7 +142,7 @@ bool RaceChecker::takes_product(const ProductRead& read) {
 }
 
 AccessRecord* RaceChecker::record_of(std::uint32_t slot) {
-  if (needs_each()) return nullptr;
+  if (needs_each() || model_ == WarpModel::lockstep) return nullptr;
   return engine_.is_general_in(ptx::Space::shared) ? general_->record_of(slot)
                                                    : &epochs_.record_of(slot);
 }
@@ -154,6 +155,8 @@ std::optional<RowQueue*> RaceChecker::queue_of(const Allocation& allocation) {
 }
 
 void RaceChecker::check(const Access& access) {
+  if (access.order == ptx::Order::weak && is_statement_of_lanes(access)) [[unlikely]]
+    check_one_statement(access, reporter_);
   engine_.is_general_in(access.space) ? general_->on_access(access) : epochs_.check(access);
 }
 

@@ -12,9 +12,9 @@
 //
 // Most programs synchronise only by whole-block barriers and by the order of kernels.  Their
 // launches are checked by epochs (epoch_races.hpp); with WarpModel::lockstep the lanes of a warp
-// are ordered too.  Launches of programs with further synchronisation
-// (Program::synchronizes_threads), and launches that are not ordered among themselves, are checked
-// by GeneralRaceChecker.
+// are ordered too, except those that execute one store (one_statement.hpp).  Launches of programs
+// with further synchronisation (Program::synchronizes_threads), and launches that are not ordered
+// among themselves, are checked by GeneralRaceChecker.
 #pragma once
 
 #include <cstdint>
@@ -88,6 +88,12 @@ class RaceChecker final : public Checker {
   // Returns whether accesses of the running launch must be told one by one: more than races is
   // looked for in them, or they are not checked as what they are.
   [[nodiscard]] bool needs_each() const { return collectives_.is_on() || volatile_is_weak_; }
+  // Takes an Access or a RowAccess.  Returns whether lanes that lockstep orders may store to one
+  // place at once: their values are looked at.
+  [[nodiscard]] bool is_statement_of_lanes(const auto& access) const {
+    return model_ == WarpModel::lockstep && access.kind == AccessKind::write &&
+           access.pattern != Pattern::strided;
+  }
 
   // What belongs to a launch that is suspended.
   struct Suspended {

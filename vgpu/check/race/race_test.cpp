@@ -119,6 +119,25 @@ TEST_F(LockstepRaceTest, LanesOfAWarpAreOrdered) {
   EXPECT_EQ(summary(), Lines{});
 }
 
+TEST_F(LockstepRaceTest, LanesThatExecuteOneStoreAreNot) {
+  start(1, 32);
+  std::array<std::uint32_t, kWarpLanes> values{};
+  Access row = launch.access(kWrite, shared, 0, 0, 5);
+  row.pattern = Pattern::uniform;
+  row.mask = 0x0000ff00;
+  row.offset.fill(12);
+  row.values[0] = reinterpret_cast<const std::byte*>(values.data());
+  row.value_bytes = 4;
+  launch.emit(row);
+  EXPECT_EQ(summary(), Lines{});  // they store the same
+  values[9] = 1;
+  row.pc = 6;
+  launch.emit(row);
+  ASSERT_EQ(summary(), (Lines{"write 106 / write 106"}));
+  EXPECT_EQ(findings()[0].accesses[0].thread, (Dim3{8, 0, 0}));
+  EXPECT_EQ(findings()[0].accesses[1].thread, (Dim3{9, 0, 0}));
+}
+
 TEST_F(RaceTest, InactiveLanesDoNothing) {
   start(1, 64);
   launch.strided(kWrite, shared, 0, 0, 5, 0, 0x0000ffff);
