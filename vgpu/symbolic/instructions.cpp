@@ -13,17 +13,6 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
 
-namespace {
-
-unsigned bits_of(Type type) { return type == Type::pred ? 1 : 8 * ptx::bytes_of(type); }
-
-bool holds_integers(Type type) {
-  return type != Type::pred && !ptx::is_float(type) && !ptx::is_packed(type) &&
-         ptx::bytes_of(type) > 0 && ptx::bytes_of(type) <= 8;
-}
-
-}  // namespace
-
 bool Instructions::is_known(const z3::expr& goal, const Path& path) {
   return questions_.follows(path, goal) == Reply::holds;
 }
@@ -36,7 +25,10 @@ z3::expr Instructions::in_range(const z3::expr& term, unsigned bits, bool is_sig
   if (range.low && range.high && *range.low >= low && *range.high <= high) return term;
   const z3::expr least = symbols_.number(low), most = symbols_.number(high);
   // Nothing is known of data, so there is nothing to ask.
-  if (symbols_.data_in(term) == nullptr && is_known(term >= least && term <= most, path)) {
+  const bool is_bounded = std::ranges::all_of(symbols_.in(term), [&](std::uint32_t index) {
+    return !symbols_.at(index).is_data || symbols_.at(index).is_chosen;
+  });
+  if (is_bounded && is_known(term >= least && term <= most, path)) {
     return term;
   }
   const z3::expr whole = symbols_.number(size);
@@ -424,170 +416,6 @@ void Instructions::compare(Step& step) {
   if (target.kind != Operand::Kind::vector) return write(step, target, Value::predicate(result));
   write(step, target.parts.at(0), Value::predicate(result));
   write(step, target.parts.at(1), Value::predicate(other));
-}
-
-void Instructions::warp_operation(Step& step) {
-  const ptx::Instruction& text = step.instruction;
-  const bool waits = text.modifiers.sync || text.modifiers.warp;
-  if (waits) {
-    const std::size_t members = text.operands.size() - 1;
-    const Value mask = read(step, members);
-    const auto all = mask.is_integer() ? number_in(*mask.term) : std::nullopt;
-    if (!all || (*all & 0xffffffff) != 0xffffffff) {
-      throw NotFollowed(text.location, "a mask of a part of a warp");
-    }
-    if (step.events != nullptr) {
-      step.events->warp_steps.push_back({step.number, step.state.path, step.prefix});
-    }
-  }
-  if (text.modifiers.warp) return;
-  const Operand& target = text.operands.at(0);
-  const bool is_of_warp = waits && gives_one_value(step);
-  const Type type = text.opcode == Opcode::vote_ && text.modifiers.vote != ptx::VoteMode::ballot
-                        ? Type::pred
-                        : Type::b32;
-  const auto result = [&](Type of) {
-    const Value value = unknown_value(step, of);
-    if (is_of_warp) {
-      for (const std::uint32_t index : symbols_.in(*value.term)) {
-        symbols_.at(index).is_of_warp = true;
-      }
-    }
-    return value;
-  };
-  if (target.kind != Operand::Kind::vector) return write(step, target, result(type));
-  write(step, target.parts.at(0), result(type));
-  write(step, target.parts.at(1), result(Type::pred));
-}
-
-// Whether all lanes of the warp get the same result.
-bool Instructions::gives_one_value(Step& step) {
-  const ptx::Instruction& text = step.instruction;
-  if (text.opcode == Opcode::vote_ || text.opcode == Opcode::redux_) return true;
-  if (text.opcode != Opcode::shfl_ || text.modifiers.shuffle != ptx::ShuffleMode::idx) return false;
-  // shfl.sync.idx d, a, lane, clamp and segments, mask
-  constexpr Integer kWholeWarp = 31;
-  const Value lane = read(step, 2), segments = read(step, 3);
-  if (!lane.is_integer() || !segments.is_integer()) return false;
-  const auto segment = number_in(*segments.term);
-  return segment && *segment == kWholeWarp &&
-         std::ranges::all_of(symbols_.in(*lane.term), [&](std::uint32_t index) {
-           const Symbol& symbol = symbols_.at(index);
-           return symbol.level != Level::thread || symbol.is_of_warp;
-         });
-}
-
-Value Instructions::load_parameter(Step& step, const Operand& address) {
-  const ptx::Modifiers& modifiers = step.instruction.modifiers;
-  if (address.variable.scope != ptx::VariableRef::Scope::parameter || address.index != ptx::kNone) {
-    return unknown_value(step, modifiers.type);
-  }
-  Value value = launch_.parameter(address.variable.index, address.offset, modifiers.type);
-  // A register with more bits than the parameter gets its sign or zeros.
-  if (value.is_integer()) {
-    value.term = in_range(*value.term, bits_of(modifiers.type), ptx::is_signed(modifiers.type),
-                          step.state.path);
-  }
-  return value;
-}
-
-// One for each array that the address may be of.
-void Instructions::add_accesses(Step& step, const Value& base, std::int64_t offset,
-                                const Value& stored, const std::optional<z3::expr>& given) {
-  const ptx::Instruction& text = step.instruction;
-  const ptx::Modifiers& modifiers = text.modifiers;
-  const bool is_load = text.opcode == Opcode::ld_ || text.opcode == Opcode::ldu_;
-  const std::uint32_t bytes = ptx::bytes_of(modifiers.type) * modifiers.vector;
-  Path path = step.state.path;
-  for (const Value* one = &base; one != nullptr;) {
-    const Value::Otherwise* const otherwise = one->otherwise.get();
-    Path own = path;
-    if (otherwise != nullptr) own.push_back(otherwise->condition);
-    Access access{
-        .instruction = step.number,
-        .space = launch_.objects()[one->object].space,
-        .object = one->object,
-        .offset = in_range(*one->term + symbols_.number(offset), 64, true, own).simplify(),
-        .bytes = bytes,
-        .alignment = bytes,
-        .writes = !is_load,
-        .is_atomic = !is_load && text.opcode != Opcode::st_,
-        .is_strong = modifiers.order != ptx::Order::weak,
-        .is_of_block = modifiers.scope == ptx::Scope::cta,
-        .path = std::move(own)};
-    if (stored.is_integer()) access.stored = stored.term;
-    if (access.is_atomic) access.step = step_of(step);
-    (access.is_atomic ? access.before : access.loaded) = given;
-    if (access.is_strong || base.otherwise) access.loaded.reset();
-    access.place = step.prefix;
-    step.events->accesses.push_back(std::move(access));
-    if (otherwise != nullptr) path.push_back(opposite(otherwise->condition));
-    one = otherwise == nullptr ? nullptr : &otherwise->value;
-  }
-}
-
-// What an atomic operation adds to its counter, if that is a positive number.
-std::optional<Integer> Instructions::step_of(Step& step) {
-  const ptx::Instruction& text = step.instruction;
-  const std::size_t operand = text.opcode == Opcode::atom_ ? 2 : 1;
-  if (!holds_integers(text.modifiers.type) || text.operands.size() != operand + 1) {
-    return std::nullopt;
-  }
-  const Value added = read(step, operand);
-  const auto number = added.is_integer() ? number_in(*added.term) : std::nullopt;
-  if (!number) return std::nullopt;
-  const Integer most = power_of_two(bits_of(text.modifiers.type)) - 1;
-  if (text.modifiers.atom_op == ptx::AtomOp::inc) {  // modulo the number and 1
-    return (*number & most) == most ? std::optional<Integer>(1) : std::nullopt;
-  }
-  const bool counts = text.modifiers.atom_op == ptx::AtomOp::add && *number > 0;
-  return counts ? number : std::nullopt;
-}
-
-void Instructions::memory(Step& step) {
-  const ptx::Instruction& text = step.instruction;
-  const ptx::Modifiers& modifiers = text.modifiers;
-  const bool is_load = text.opcode == Opcode::ld_ || text.opcode == Opcode::ldu_;
-  const bool is_store = text.opcode == Opcode::st_, has_result = text.opcode == Opcode::atom_;
-  const Operand& address = text.operands.at(is_load || has_result ? 1 : 0);
-  if (modifiers.space == ptx::Space::param) {
-    if (!is_load) throw NotFollowed(text.location, "a call is not followed");
-    const Operand& target = text.operands.at(0);
-    if (target.kind != Operand::Kind::vector) {
-      return write(step, target, load_parameter(step, address));
-    }
-    Operand part = address;
-    for (const Operand& each : target.parts) {
-      write(step, each, load_parameter(step, part));
-      part.offset += ptx::bytes_of(modifiers.type);
-    }
-    return;
-  }
-  if (is_load || has_result) {
-    const Operand& target = text.operands.at(0);
-    if (target.kind == Operand::Kind::vector) {
-      for (const Operand& part : target.parts) {
-        write(step, part, unknown_value(step, modifiers.type));
-      }
-    }
-  }
-  const Value stored = is_store && modifiers.vector == 1 ? read(step, 1) : Value{};
-  Value base;
-  if (address.variable.scope != ptx::VariableRef::Scope::none) {
-    base = launch_.variable(address.variable);
-  } else if (address.index != ptx::kNone) {
-    base = step.state.registers[address.index];
-  }
-  if (!base.is_address()) {
-    throw NotFollowed(text.location, "the address is not that of a known array");
-  }
-  std::optional<z3::expr> given;
-  if ((is_load || has_result) && text.operands[0].kind != Operand::Kind::vector) {
-    const Value result = unknown_value(step, modifiers.type);
-    if (result.is_integer()) given = result.term;
-    write(step, text.operands[0], result);
-  }
-  if (step.events != nullptr) add_accesses(step, base, address.offset, stored, given);
 }
 
 }  // namespace warpcheck::vgpu::symbolic

@@ -19,6 +19,15 @@ struct Events {
   std::vector<FailedAssertion> failed_assertions;
 };
 
+inline unsigned bits_of(ptx::Type type) {
+  return type == ptx::Type::pred ? 1 : 8 * ptx::bytes_of(type);
+}
+// Whether registers of the type have integers of at most 64 bits.
+inline bool holds_integers(ptx::Type type) {
+  return type != ptx::Type::pred && !ptx::is_float(type) && !ptx::is_packed(type) &&
+         ptx::bytes_of(type) > 0 && ptx::bytes_of(type) <= 8;
+}
+
 class Instructions {
  public:
   Instructions(Symbols& symbols, Questions& questions, LaunchSymbols& launch,
@@ -58,10 +67,13 @@ class Instructions {
   z3::expr compared(Step& step, const Value& a, const Value& b);
   Value load_parameter(Step& step, const ptx::Operand& address);
   void memory(Step& step);
+  Value loaded_value(Step& step, const Value& base);
+  std::optional<Value> constant_at(Step& step, const Value& base, std::int64_t offset);
   std::optional<Integer> step_of(Step& step);
   void add_accesses(Step& step, const Value& base, std::int64_t offset, const Value& stored,
                     const std::optional<z3::expr>& given);
   void warp_operation(Step& step);
+  bool is_mask_of_active(Step& step, const Value& mask);
   bool gives_one_value(Step& step);
 
   Value read(Step& step, std::size_t operand);

@@ -95,6 +95,10 @@ void LaunchSymbols::declare_parameter(std::uint32_t parameter, std::uint32_t off
                  : add_object(one.name, ptx::Space::global, symbols_.number(0), one.alignment);
     if (one.array >= 0) arrays.emplace(one.array, object);
     lengths_[object] = one.bytes;
+    if (one.values && !is_known) {
+      objects_[object].values.emplace(one.values->low, one.values->high);
+      objects_[object].value_bytes = one.element_bytes;
+    }
     made.value = Value::address(object, symbols_.number(0));
     return;
   }
@@ -125,11 +129,28 @@ void LaunchSymbols::declare_variables() {
           is_dynamic ? dynamic_
                      : add_object(one.name, one.space,
                                   symbols_.number(static_cast<Integer>(one.bytes)), one.alignment);
+      const bool is_constant = contract_.has_initial_constants &&
+                               one.space == ptx::Space::constant && !one.initial.empty() &&
+                               one.relocations.empty();
+      if (is_constant) {
+        objects_.back().constant = one.initial;
+        objects_.back().constant.resize(one.bytes);
+      }
     }
   };
   add_object("", ptx::Space::generic, symbols_.number(0), 1);
   declare(ptx::VariableRef::Scope::module, module_.variables);
   declare(ptx::VariableRef::Scope::local, kernel_.locals);
+}
+
+bool LaunchSymbols::forget_values_of_stored(const std::vector<Access>& accesses) {
+  bool forgets = false;
+  for (const Access& one : accesses) {
+    if (!one.writes || !objects_[one.object].values) continue;
+    objects_[one.object].values.reset();
+    forgets = true;
+  }
+  return forgets;
 }
 
 std::uint32_t LaunchSymbols::add_object(const std::string& name, ptx::Space space,

@@ -19,6 +19,7 @@ class LaunchSymbols {
   LaunchSymbols(Symbols& symbols, Questions& questions, const ptx::Module& module,
                 const ptx::Function& kernel, const KernelContract& contract);
 
+  [[nodiscard]] const KernelContract& contract() const { return contract_; }
   [[nodiscard]] const std::vector<Object>& objects() const { return objects_; }
   // A special register; absent: its value depends on the order of threads, or is unknown.
   [[nodiscard]] std::optional<z3::expr> special(ptx::SpecialRegister reg);
@@ -26,6 +27,9 @@ class LaunchSymbols {
   [[nodiscard]] Value parameter(std::uint32_t index, std::int64_t offset, ptx::Type type);
   // The address of a variable.  Throws std::out_of_range for one that has none here.
   [[nodiscard]] Value variable(const ptx::VariableRef& variable);
+
+  // Arrays that are stored to may hold any values.  Returns whether there was one of known values.
+  bool forget_values_of_stored(const std::vector<Access>& accesses);
 
   // Extents and numbers, by axis.
   [[nodiscard]] const std::vector<z3::expr>& block() const { return block_; }

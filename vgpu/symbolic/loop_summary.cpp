@@ -21,10 +21,6 @@ namespace {
 constexpr std::size_t kDomainMax = 40;
 constexpr Integer kIterationsMax = Integer{1} << 62;
 
-unsigned bits_of(const ptx::Register& reg) {
-  return reg.type == ptx::Type::pred ? 1 : 8 * ptx::bytes_of(reg.type);
-}
-
 bool contains(const std::vector<std::uint32_t>& symbols, std::size_t index) {
   return std::ranges::binary_search(symbols, static_cast<std::uint32_t>(index));
 }
@@ -46,7 +42,7 @@ void Walk::find_changing(Summary& summary) {
     const Value& initial = summary.initial.registers[reg];
     if (!graph_.is_needed(loop.header, reg) || initial.kind == Value::Kind::other) continue;
     if (initial.otherwise) continue;
-    const unsigned bits = bits_of(kernel_.registers[reg]);
+    const unsigned bits = bits_of(kernel_.registers[reg].type);
     const Integer size = power_of_two(bits);
     const bool is_address = initial.is_address();
     const z3::expr symbol = symbols_.symbol(
@@ -55,9 +51,9 @@ void Walk::find_changing(Summary& summary) {
     // An earlier run of the same loop may have left its properties.
     Symbol& properties = symbols_.of(symbol);
     properties.domain.clear();
-    properties.is_data = false;
+    properties.is_data = properties.is_chosen = false;
     properties.level = Level::thread;
-    summary.changing.push_back({reg, initial, symbol, bits, {}, true, false, {}});
+    summary.changing.push_back({.reg = reg, .initial = initial, .symbol = symbol, .bits = bits});
   }
 }
 
@@ -66,6 +62,10 @@ ThreadState Walk::at_header(const Summary& summary) const {
   for (const std::uint32_t reg : graph_.loops()[summary.loop].written) state.registers[reg] = {};
   for (const Changing& one : summary.changing) {
     if (one.is_lost) continue;
+    if (one.swapped) {
+      state.registers[one.reg] = *one.swapped;
+      continue;
+    }
     const z3::expr term = one.closed ? *one.closed : one.symbol;
     Value value = one.initial;
     value.term = value.kind == Value::Kind::predicate ? (one.closed ? term : term == 1) : term;
@@ -85,11 +85,35 @@ Walk::Region Walk::run_body(const Summary& summary, WalkResult* result) {
   return body;
 }
 
+// Two pointers that swap are those of the other one's begin in odd iterations.
+bool Walk::find_swapped_arrays(Summary& summary, const ThreadState& after) {
+  const auto becomes = [&](const Changing& one, const Changing& other) {
+    const Value& value = after.registers[one.reg];
+    return value.is_address() && !value.otherwise && value.object == other.initial.object &&
+           value.term->id() == other.symbol.id();
+  };
+  bool finds = false;
+  for (Changing& one : summary.changing) {
+    for (Changing& other : summary.changing) {
+      const bool swap = one.reg < other.reg && one.initial.is_address() &&
+                        other.initial.is_address() && one.initial.object != other.initial.object &&
+                        becomes(one, other) && becomes(other, one);
+      if (!swap) continue;
+      const z3::expr is_even = z3::mod(summary.count, 2) == 0;
+      one.swapped = merged(is_even, one.initial, other.initial);
+      other.swapped = merged(is_even, other.initial, one.initial);
+      finds = true;
+    }
+  }
+  return finds;
+}
+
 // A register that is now an integer, now an address, or addresses of several arrays, is not
 // followed.
 bool Walk::lose_mixed(Summary& summary, const ThreadState& after) const {
   bool loses = false;
   for (Changing& one : summary.changing) {
+    if (one.swapped) continue;
     const Value& value = after.registers[one.reg];
     const bool is_mixed = value.kind != one.initial.kind || value.object != one.initial.object ||
                           value.otherwise != nullptr;
@@ -149,7 +173,7 @@ void Walk::find_closed_forms(Summary& summary, const ThreadState& after) {
   bool changes = true;
   for (Changing& one : summary.changing) {
     const Value& value = after.registers[one.reg];
-    if (value.kind == Value::Kind::predicate) continue;
+    if (value.kind == Value::Kind::predicate || one.swapped) continue;
     one.closed = linear_form(summary, one, *value.term);
     if (!one.closed) find_domain(one, *value.term);
   }
@@ -172,14 +196,18 @@ void Walk::find_closed_forms(Summary& summary, const ThreadState& after) {
     changes = false;
     for (Changing& one : summary.changing) {
       const Value& value = after.registers[one.reg];
-      if (one.closed || !symbols_.of(one.symbol).domain.empty()) continue;
+      if (one.closed || one.swapped || !symbols_.of(one.symbol).domain.empty()) continue;
       one.closed = repeated_form(summary, one, *value.term);
       changes |= one.closed.has_value();
     }
   }
+  for (const Changing& one : summary.changing) {
+    const Value& value = after.registers[one.reg];
+    symbols_.of(one.symbol).is_chosen = value.is_integer() && is_chosen_by_data(*value.term);
+  }
   for (Changing& one : summary.changing) {
     Symbol& symbol = symbols_.of(one.symbol);
-    one.is_free = !one.closed && symbol.domain.empty();
+    one.is_free = !one.closed && !one.swapped && symbol.domain.empty();
     const Value& value = after.registers[one.reg];
     if (!one.is_free || !value.term) continue;
     if (const Symbol* const data = symbols_.data_in(*value.term)) {
@@ -300,7 +328,7 @@ z3::expr Walk::at_next(const Summary& summary, const z3::expr& term, const Threa
 void Walk::guess_invariants(Summary& summary, const ThreadState& after) {
   for (const Changing& one : summary.changing) {
     const Value& value = after.registers[one.reg];
-    if (one.initial.kind == Value::Kind::predicate || !value.term) continue;
+    if (one.initial.kind == Value::Kind::predicate || !value.term || one.swapped) continue;
     const Integer size = power_of_two(one.bits);
     if (one.closed) {
       const Interval range = symbols_.interval_of(*one.closed);
@@ -311,7 +339,8 @@ void Walk::guess_invariants(Summary& summary, const ThreadState& after) {
       summary.invariants.push_back(*one.closed < symbols_.number(size));
       continue;
     }
-    if (symbols_.of(one.symbol).is_data || !value.is_integer()) continue;
+    const Symbol& symbol = symbols_.of(one.symbol);
+    if ((symbol.is_data && !symbol.is_chosen) || !value.is_integer()) continue;
     const z3::expr first =
         instructions_.in_range(*one.initial.term, one.bits, false, summary.initial.path);
     summary.invariants.push_back(one.symbol <= first);
@@ -324,6 +353,36 @@ void Walk::guess_invariants(Summary& summary, const ThreadState& after) {
     summary.invariants.push_back(one.symbol >= 2);
     summary.invariants.push_back(one.symbol < symbols_.number(size / 2));
   }
+}
+
+// `low < high`: two numbers that are compared approach each other, and do not pass by.
+void Walk::guess_orders(Summary& summary, const ThreadState& after) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> guessed;
+  for (const z3::expr& condition : after.path) {
+    for (const Changing& one : summary.changing) {
+      for (const Changing& other : summary.changing) {
+        const auto is_compared = [&](const Changing& of) {
+          const Symbol& symbol = symbols_.of(of.symbol);
+          return of.is_free && of.initial.is_integer() && (!symbol.is_data || symbol.is_chosen) &&
+                 contains(symbols_.in(condition), symbols_.index_of(of.symbol));
+        };
+        if (one.reg == other.reg || one.bits != other.bits || !is_compared(one) ||
+            !is_compared(other) || !guessed.emplace(one.reg, other.reg).second) {
+          continue;
+        }
+        summary.invariants.push_back(one.symbol <= other.symbol);
+        summary.invariants.push_back(one.symbol < other.symbol);
+      }
+    }
+  }
+}
+
+// Whether data decides which number it is, and is none of the numbers.
+bool Walk::is_chosen_by_data(const z3::expr& term) {
+  if (!term.is_app() || term.decl().decl_kind() != Z3_OP_ITE) {
+    return symbols_.data_in(term) == nullptr;
+  }
+  return is_chosen_by_data(term.arg(1)) && is_chosen_by_data(term.arg(2));
 }
 
 // The condition under which the loop goes on was true one iteration ago.
@@ -422,11 +481,15 @@ std::vector<std::pair<std::uint32_t, ThreadState>> Walk::summarise(std::uint32_t
   symbols_.of(summary.count).meets_barriers = meets_barriers(loop);
   find_changing(summary);
   std::optional<ThreadState> after = met(run_body(summary, nullptr).again);
+  if (after && find_swapped_arrays(summary, *after)) {
+    after = met(run_body(summary, nullptr).again);
+  }
   while (after && lose_mixed(summary, *after)) after = met(run_body(summary, nullptr).again);
   if (after) {
     std::erase_if(summary.changing, [](const Changing& one) { return one.is_lost; });
     find_closed_forms(summary, *after);
     guess_invariants(summary, *after);
+    guess_orders(summary, *after);
     bool has_bounds = false, changes = true;
     while (changes) {
       summary.previous.clear();

@@ -165,9 +165,29 @@ void Obligations::note_counters(const std::vector<Access>& accesses, const FlowG
     const bool counts = std::ranges::all_of(accesses, [&](const Access& other) {
       return other.object != one.object || !other.is_atomic || other.step == one.step;
     });
-    const bool is_once = graph.blocks()[graph.block_of(one.instruction)].loop == ptx::kNone;
-    if (one.step && one.before && counts && is_once) counting_.push_back(one);
+    const auto is_once = [&](const Access& other) {
+      return graph.blocks()[graph.block_of(other.instruction)].loop == ptx::kNone;
+    };
+    if (!one.step || !counts) continue;
+    if (one.before && is_once(one)) counting_.push_back(one);
+    const auto increases = [&](const Access& other) {
+      return other.object == one.object && other.is_atomic;
+    };
+    const bool are_once = std::ranges::all_of(
+        accesses, [&](const Access& other) { return !increases(other) || is_once(other); });
+    if (are_once) increases_of_thread_[one.object] = std::ranges::count_if(accesses, increases);
   }
+}
+
+// What two threads are given by a counter that takes `threads` steps at most, modulo its size.
+z3::expr Obligations::are_few_steps_apart(const Access& one, const z3::expr& distance,
+                                          const z3::expr& threads) {
+  const auto times = increases_of_thread_.find(one.object);
+  if (times == increases_of_thread_.end()) return symbols_.context().bool_val(true);
+  const z3::expr most = (threads * symbols_.number(times->second) - 1) * symbols_.number(*one.step);
+  const z3::expr size = symbols_.number(power_of_two(8 * one.bytes));
+  return (distance <= most && distance >= -most) || distance >= size - most ||
+         distance <= most - size;
 }
 
 void Obligations::add_counters(Path& path, const Other& other, Apart apart) {
@@ -178,6 +198,7 @@ void Obligations::add_counters(Path& path, const Other& other, Apart apart) {
   }
   z3::expr threads = symbols_.number(1);
   for (std::size_t i = 0; i < 3; ++i) threads = threads * launch_.block()[i] * launch_.grid()[i];
+  threads = threads.simplify();
   for (const Access& one : counted_) {
     if (one.space != ptx::Space::global && apart == Apart::blocks) continue;
     const z3::expr of_b = of_other(other, *one.before);
@@ -187,9 +208,13 @@ void Obligations::add_counters(Path& path, const Other& other, Apart apart) {
     }
     // It does not wrap around to a number that it gave before.
     const z3::expr most = symbols_.number(power_of_two(8 * one.bytes) / *one.step);
+    const z3::expr is_one_counter = one.offset == of_other(other, one.offset);
     path.push_back(
-        z3::implies(one.offset == of_other(other, one.offset) && (threads <= most).simplify(),
-                    *one.before != of_b));
+        z3::implies(is_one_counter && (threads <= most).simplify(), *one.before != of_b));
+    if (threads.is_numeral()) {
+      path.push_back(
+          z3::implies(is_one_counter, are_few_steps_apart(one, *one.before - of_b, threads)));
+    }
   }
 }
 
@@ -301,9 +326,11 @@ void Obligations::check_races(const std::vector<Access>& accesses, Apart apart, 
     // The two threads may change places.
     for (std::size_t j = i; j < accesses.size(); ++j) {
       const Access& b = accesses[j];
-      // Morally strong operations do not race (PTX ISA 8.7).
+      // Morally strong operations do not race (PTX ISA 8.7).  Volatile ones may hand data on
+      // without any order: a run says whether that is a defect.
       const bool is_scope_enough = apart == Apart::threads || !(a.is_of_block || b.is_of_block);
-      const bool are_strong = a.is_strong && b.is_strong && a.bytes == b.bytes && is_scope_enough;
+      const bool are_strong = a.is_strong && b.is_strong && a.bytes == b.bytes && is_scope_enough &&
+                              !(a.is_volatile && b.is_volatile);
       const bool conflict = a.object == b.object && (a.writes || b.writes) && !are_strong;
       const bool is_common = a.space == ptx::Space::global ||
                              (a.space == ptx::Space::shared && apart == Apart::threads);

@@ -69,6 +69,8 @@ class Obligations {
                                              Path& given);
   // That the numbers which two threads got from one counter differ.
   void add_counters(Path& path, const Other& other, Apart apart);
+  [[nodiscard]] z3::expr are_few_steps_apart(const Access& one, const z3::expr& distance,
+                                             const z3::expr& threads);
   // That two threads which load from one place get the same number.
   //   goal: what is asked, besides the path
   void add_loads(Path& path, const Other& other, Apart apart, const z3::expr* goal = nullptr);
@@ -96,7 +98,9 @@ class Obligations {
   std::vector<Access> loads_, constant_loads_, loads_of_interval_;
   bool relates_loads_ = false;
   std::vector<Access> counting_;  // operations of counters, in the walk of the whole kernel
-  std::vector<Access> counted_;   // those, and the same ones of what is looked at
+  // Of a counter's object: how often a thread may increase it; absent: nobody knows.
+  std::map<std::uint32_t, Integer> increases_of_thread_;
+  std::vector<Access> counted_;  // those, and the same ones of what is looked at
   std::optional<KernelProof> failure_;
 };
 

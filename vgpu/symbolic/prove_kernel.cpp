@@ -24,11 +24,13 @@ void check_intervals(Walk& walk, const WalkResult& whole, Pairs pairs, Obligatio
 }
 
 // Throws NotFollowed.
-void check_kernel(const ptx::Function& kernel, bool has_lockstep_warps, Symbols& symbols,
+void check_kernel(const ptx::Function& kernel, LaunchSymbols& launch, Symbols& symbols,
                   Questions& questions, Instructions& instructions, Obligations& obligations) {
+  const bool has_lockstep_warps = launch.contract().has_lockstep_warps;
   const FlowGraph graph(kernel);
   Walk walk(symbols, questions, instructions, graph, kernel);
-  const WalkResult whole = walk.whole_kernel();
+  WalkResult whole = walk.whole_kernel();
+  if (launch.forget_values_of_stored(whole.events.accesses)) whole = walk.whole_kernel();
   obligations.check_accesses(whole.events.accesses);
   if (!has_lockstep_warps) obligations.note_loads(whole.events.accesses);
   obligations.note_counters(whole.events.accesses, graph);
@@ -72,7 +74,7 @@ KernelProof prove_kernel(const ptx::Module& module, std::string_view kernel,
   try {
     if (!whole.unsupported.empty()) throw NotFollowed({}, whole.unsupported);
     Instructions instructions(symbols, questions, launch, whole);
-    check_kernel(whole, contract.has_lockstep_warps, symbols, questions, instructions, obligations);
+    check_kernel(whole, launch, symbols, questions, instructions, obligations);
     if (obligations.failure()) {
       proof = *obligations.failure();
     } else {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,10 @@ struct ParameterContract {
   Range range{};     // scalar: of its values; negative ones are those of a signed parameter
   Term bytes{};      // pointer: the number of bytes that may be accessed from it on
   std::uint32_t alignment = 256;  // pointer: of the address, bytes
+  // pointer: of the integers of element_bytes that the array holds, as long as the kernel stores
+  // none
+  std::optional<Range> values{};
+  std::uint32_t element_bytes = 0;
   // pointer: pointers with the same number are the same address; -1: it has an array of its own
   int array = -1;
   // unknown: what is known of its parts, as of a struct's members
@@ -66,6 +71,9 @@ struct KernelContract {
   LaunchContract launch;
   std::vector<Condition> conditions;
   bool has_lockstep_warps = false;  // else lanes of a warp are independent
+  bool has_weak_volatile = false;   // else volatile accesses are strong, as PTX defines them
+  // __constant__ variables have the values that the module gives them: no host writes to them.
+  bool has_initial_constants = false;
 };
 
 // Calls visit for each parameter, or for each part of one of which something is known.

@@ -210,6 +210,20 @@ Interval Symbols::interval_of(const z3::expr& term) {
   return intervals_[term.id()] = result;
 }
 
+namespace {
+
+// A term with the same low bits: x, of x mod 2^m with m >= bits.
+z3::expr with_low_bits_of(z3::expr term, unsigned bits) {
+  while (term.is_app() && term.decl().decl_kind() == Z3_OP_MOD) {
+    const auto modulus = number_in(term.arg(1));
+    if (!modulus || *modulus <= 0 || *modulus % power_of_two(bits) != 0) break;
+    term = term.arg(0);
+  }
+  return term;
+}
+
+}  // namespace
+
 // The bits of a constant mask: each run of ones is a remainder of a quotient.
 z3::expr Symbols::masked(const z3::expr& a, Integer mask, unsigned bits) {
   z3::expr result = number(0);
@@ -220,8 +234,11 @@ z3::expr Symbols::masked(const z3::expr& a, Integer mask, unsigned bits) {
     }
     unsigned high = low;
     while (high < bits && (mask >> high & 1) != 0) ++high;
-    const z3::expr shifted = low == 0 ? a : z3::expr(a / number(power_of_two(low)));
-    const z3::expr run = z3::mod(shifted, number(power_of_two(high - low)));
+    const z3::expr whole = with_low_bits_of(a, high);
+    const z3::expr shifted =
+        low == 0 ? whole : z3::expr(whole / number(power_of_two(low))).simplify();
+    const z3::expr run =
+        z3::mod(with_low_bits_of(shifted, high - low), number(power_of_two(high - low)));
     result = result + run * number(power_of_two(low));
     low = high;
   }

@@ -30,6 +30,10 @@ struct Symbol {
   // Not none: the value was read from memory, by this instruction.
   ptx::SourceLocation data{};
   bool is_data = false;
+  // Data chooses among numbers that are none: such a symbol may have bounds.
+  bool is_chosen = false;
+  // Not none: the lanes that execute this instruction, as a mask.
+  std::uint32_t active_mask_of = ptx::kNone;
   bool counts_iterations = false;  // of a loop, those that are finished
   bool meets_barriers = false;     // such a loop has one
   // One of these values alone; empty: all of the range.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vgpu/ptx/module.hpp"
@@ -20,6 +21,10 @@ struct Object {
   ptx::Space space = ptx::Space::global;
   z3::expr bytes;
   std::uint32_t alignment = 1;
+  std::vector<std::uint8_t> constant{};  // its bytes, if nothing changes them
+  // The least and the largest of its integers of value_bytes.
+  std::optional<std::pair<Integer, Integer>> values{};
+  std::uint32_t value_bytes = 0;
 };
 
 struct Value {
@@ -76,6 +81,7 @@ struct Access {
   bool writes = false, is_atomic = false;
   bool is_strong = false;    // atomic, volatile, or with an order
   bool is_of_block = false;  // its scope is the block
+  bool is_volatile = false;
   Path path;
   std::optional<z3::expr> stored{};  // a single integer that is stored
   std::optional<Integer> step{};     // of an atomic operation: what it adds, if that is a number

@@ -96,6 +96,8 @@ class Walk {
     z3::expr symbol;  // its value at the header, if nothing better is known
     unsigned bits = 32;
     std::optional<z3::expr> closed{};  // its value as a function of the number of iterations
+    std::optional<Value> swapped{};    // the same, of an address that is now of one array, now of
+                                       // another one
     bool is_free = true;               // neither closed nor of a domain
     bool is_lost = false;              // nothing is known of it
     std::vector<Integer> sequence{};   // its values, iteration by iteration, if they are few
@@ -120,6 +122,7 @@ class Walk {
   Region run_body(const Summary& summary, WalkResult* result);
   [[nodiscard]] std::optional<ThreadState> met(std::vector<ThreadState> states);
   void find_changing(Summary& summary);
+  bool find_swapped_arrays(Summary& summary, const ThreadState& after);
   bool lose_mixed(Summary& summary, const ThreadState& after) const;
   void find_closed_forms(Summary& summary, const ThreadState& after);
   std::optional<z3::expr> linear_form(Summary& summary, const Changing& one, const z3::expr& after);
@@ -128,6 +131,8 @@ class Walk {
   void find_domain(Changing& one, const z3::expr& after);
   [[nodiscard]] z3::expr with_value(const Changing& one, const z3::expr& condition, Integer value);
   void guess_invariants(Summary& summary, const ThreadState& after);
+  void guess_orders(Summary& summary, const ThreadState& after);
+  [[nodiscard]] bool is_chosen_by_data(const z3::expr& term);
   void guess_trip_bounds(Summary& summary);
   void guess_ranges(Summary& summary, const ThreadState& after);
   void learn_from_previous(Summary& summary, const ThreadState& after);

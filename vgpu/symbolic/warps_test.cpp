@@ -1,4 +1,5 @@
-// Operations that the lanes of a warp have to execute together, and what threads have in common.
+// Operations that the lanes of a warp have to execute together, what threads have in common, and
+// what is true in every iteration of a loop.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,6 +20,7 @@ KernelProof answer_of(std::string_view body) {
 .visible .entry k(.param .u64 a, .param .u32 n)
 {{
   .shared .align 4 .b8 flag[4];
+  .shared .align 4 .b8 other[4];
   .reg .pred %p<8>;
   .reg .b32 %r<20>;
   .reg .b64 %rd<10>;
@@ -136,6 +138,15 @@ TEST(WarpSteps, AVoteIsOneForAllLanes) {
                     "barrier-divergence", 2);
 }
 
+TEST(WarpSteps, AMaskOfTheActiveLanesWaitsForNoOthers) {
+  constexpr std::string_view kAsked = "  activemask.b32 %r3;\n";
+  constexpr std::string_view kOfMask = "  .loc 1 3 0\n  shfl.sync.bfly.b32 %r9, %r2, 1, 31, %r3;\n";
+  constexpr std::string_view kHalf = "  setp.lt.u32 %p2, %r1, 16;";
+  expect_proved(guarded(kHalf, fmt::format("{}{}", kAsked, kOfMask)));
+  expect_not_proved(fmt::format("{}{}", kAsked, guarded(kHalf, kOfMask)),
+                    "a mask of a part of a warp", 3);
+}
+
 // if (thread == 0) flag = n; barrier
 constexpr std::string_view kFlag = R"(
   .loc 1 2 0
@@ -208,6 +219,80 @@ HEAD:
 AFTER:
   bar.sync 0;
 )");
+}
+
+TEST(Loops, NumbersThatApproachEachOtherDoNotPassBy) {
+  // A binary search in n elements that nothing is known of.
+  constexpr std::string_view kSearch = R"(
+  mov.u32 %r3, 0;
+  mov.u32 %r4, %r2;
+  setp.eq.s32 %p1, %r4, 0;
+  @%p1 bra AFTER;
+HEAD:
+  .loc 1 3 0
+  add.s32 %r5, %r3, %r4;
+  shr.s32 %r5, %r5, 1;
+  mul.wide.s32 %rd4, %r5, 4;
+  add.s64 %rd5, %rd1, %rd4;
+  ld.global.u32 %r6, [%rd5+256];
+  setp.lt.s32 %p2, %r6, %r1;
+  add.s32 %r7, %r5, 1;
+  selp.b32 %r3, %r7, %r3, %p2;
+  selp.b32 %r4, %r4, %r5, %p2;
+  setp.lt.s32 %p3, %r3, %r4;
+  @%p3 bra HEAD;
+AFTER:
+)";
+  expect_proved(kSearch);
+  std::string behind(kSearch);
+  behind.replace(behind.find("+256"), 4, "+260");
+  expect_not_proved(behind, "out-of-bounds", 3);
+}
+
+TEST(Loops, PointersToTwoArraysMaySwap) {
+  constexpr std::string_view kSwap = R"(
+  mov.u32 %r3, flag;
+  mov.u32 %r4, other;
+  mov.u32 %r5, 0;
+  setp.eq.u32 %p1, %r1, 0;
+HEAD:
+  .loc 1 3 0
+  @%p1 st.shared.u32 [%r3], %r5;
+  mov.u32 %r6, %r3;
+  mov.u32 %r3, %r4;
+  mov.u32 %r4, %r6;
+  add.s32 %r5, %r5, 1;
+  setp.lt.s32 %p2, %r5, %r2;
+  @%p2 bra HEAD;
+)";
+  expect_proved(kSwap);
+  std::string by_two(kSwap);
+  by_two.replace(by_two.find("eq.u32 %p1, %r1, 0"), 18, "lt.u32 %p1, %r1, 2");
+  expect_not_proved(by_two, "data-race", 3);
+}
+
+TEST(Counters, GiveConsecutiveNumbers) {
+  const auto stores_to = [](int mask) {
+    return fmt::format(R"(
+  .loc 1 3 0
+  mov.u32 %r3, flag;
+  atom.shared.add.u32 %r4, [%r3], 1;
+  and.b32 %r5, %r4, {};
+  mul.wide.u32 %rd4, %r5, 4;
+  add.s64 %rd3, %rd1, %rd4;
+  mov.u32 %r9, %r1;
+)",
+                       mask);
+  };
+  expect_proved(stores_to(63));
+  expect_not_proved(stores_to(31), "data-race", 3);
+}
+
+TEST(Volatile, AccessesThatNothingOrdersAreASuspicion) {
+  expect_not_proved(
+      "  .loc 1 3 0\n  mov.u32 %r3, flag;\n  st.volatile.shared.u32 [%r3], %r1;\n"
+      "  ld.volatile.shared.u32 %r9, [%r3];\n",
+      "data-race", 3);
 }
 
 }  // namespace
