@@ -12,6 +12,7 @@
 #include "cli/cli.hpp"
 #include "cli/kernel/assumptions.hpp"
 #include "cli/kernel/kernel_options.hpp"
+#include "cli/kernel/kernel_text.hpp"
 #include "cli/report_options.hpp"
 #include "harness/causes/find_causes.hpp"
 #include "harness/input/json.hpp"
@@ -38,6 +39,7 @@ struct KernelArguments {
   ReportOptions reports;
 
   [[nodiscard]] bool is_warp_model_given() const { return command->count("--warp-model") != 0; }
+  [[nodiscard]] bool is_volatile_given() const { return command->count("--volatile") != 0; }
 };
 
 std::string assumptions_text(const Assumptions& assumed, const std::string& signature) {
@@ -87,6 +89,9 @@ class KernelRun {
     if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
       print("  warps: their lanes run in lockstep (--warp-sync=32)\n");
     }
+    if (kernel.has_weak_volatile && !arguments_.is_volatile_given()) {
+      print("  volatile accesses: like plain ones, as GPUVerify takes them (--volatile strong)\n");
+    }
     const KernelPair pair(kernel.assumptions.kernel);
     const int status = check(pair, kernel);
     run_.coverage = covered_.coverage();
@@ -113,6 +118,9 @@ class KernelRun {
     options.settings = settings_of_kernel(arguments_, pair.kernel());
     if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
       for (Settings& one : options.settings) one.warp_model = vgpu::WarpModel::lockstep;
+    }
+    if (kernel.has_weak_volatile && !arguments_.is_volatile_given()) {
+      for (Settings& one : options.settings) one.checkers.volatile_is_weak = true;
     }
     options.stop = watch_interrupts();
     Progress progress;
@@ -161,7 +169,10 @@ class KernelRun {
         {.limits = arguments_.limits,
          .is_only_size_proved = has_one_size(kernel) && run_.claims.back().beyond.proved &&
                                 run_.claims.back().beyond.proved->proof == Proof::all_data,
-         .on_question = question_files(arguments_.smt)});
+         .on_question = question_files(arguments_.smt),
+         .less_optimized = [&] {
+           return less_optimized(arguments_.kernel.file, arguments_.kernel.compilation());
+         }});
     print(all_sizes_text(proof));
     if (!keep_limits(proof, arguments_.cases)) return kCannot;
     if (!proof.failure) return kNothingFound;

@@ -36,6 +36,7 @@ struct KernelOfAllSizes {
   std::string wrap{};   // where an integer wraps in the case that refutes it; empty: unknown
   std::vector<ScalarLimit> limits{};  // if they were asked for
   bool is_only_size = false;          // the proof is the certificate of the only size
+  bool is_less_optimized = false;     // the proof is of AllSizesOptions::less_optimized
 };
 
 struct PairOfAllSizes {
@@ -57,6 +58,8 @@ struct AllSizesOptions {
   // Of a kernel that has one size and launch alone: every schedule and datum of it is proved.
   bool is_only_size_proved = false;
   OnQuestion on_question{};
+  // PTX of the same kernel that is asked about if the shipped one is not decided; may give nothing.
+  std::function<std::optional<std::string>()> less_optimized{};
 };
 
 // edits: changes of the kernels, of which the proof then is.

@@ -51,7 +51,11 @@ std::vector<std::string> arrays_of(const KernelOfAllSizes& one) {
   std::vector<std::string> lines;
   for_each_parameter(one.fitted.contract, [&](const ParameterContract& parameter) {
     if (parameter.kind != ParameterContract::Kind::pointer) return;
-    lines.push_back(fmt::format("{} has {} bytes", parameter.name, text_of(parameter.bytes)));
+    std::string line = fmt::format("{} has {} bytes", parameter.name, text_of(parameter.bytes));
+    if (parameter.values) {
+      line += fmt::format(", of {} .. {}", parameter.values->low, parameter.values->high);
+    }
+    lines.push_back(std::move(line));
   });
   const std::string shared = text_of(one.fitted.contract.launch.dynamic_shared_bytes);
   if (shared != "0") lines.push_back(fmt::format("dynamic shared memory has {} bytes", shared));
@@ -61,7 +65,9 @@ std::vector<std::string> arrays_of(const KernelOfAllSizes& one) {
 std::string answer_of(const PairOfAllSizes& proof, const KernelOfAllSizes& one) {
   if (one.proof.answer == Answer::proved) {
     return fmt::format("proved for every size, launch and datum of the domain{}",
-                       one.is_only_size ? ", which is one size: by the certificate of a run" : "");
+                       one.is_only_size        ? ", which is one size: by the certificate of a run"
+                       : one.is_less_optimized ? ", in the code of nvcc --Ofast-compile=mid"
+                                               : "");
   }
   const std::string where = one.where.empty() ? "" : fmt::format(" because of {}", one.where);
   if (proof.failure) return fmt::format("refuted by a run{}: the case below", where);

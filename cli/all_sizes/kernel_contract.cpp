@@ -225,6 +225,7 @@ class Domains {
 
   void add_launch(KernelContract& contract, bool any_block) {
     contract.has_lockstep_warps = assumed_.has_lockstep_warps;
+    contract.has_initial_constants = true;
     const LaunchRule& rule = kernel_.launch;
     for (std::size_t i = 0; i < 3; ++i) {
       const int axis = static_cast<int>(i);
@@ -282,6 +283,10 @@ class Domains {
       const auto length = translated(array.length, "the length of " + array.name);
       if (!length) continue;
       const Term elements = of_any_block(*length, any_block, is_length_given(array.name));
+      if (const auto values = values_given(array)) {
+        made.values = *values;
+        made.element_bytes = array.element_bytes;
+      }
       made.bytes =
           array.element_bytes == 1 ? elements : Term::constant(array.element_bytes) * elements;
       if (elements.kind != Term::Kind::constant && elements.kind != Term::Kind::name) {
@@ -291,6 +296,15 @@ class Domains {
       }
       place(contract, array.place, 8, std::move(made));
     }
+  }
+
+  // What somebody says of an array of integers.
+  [[nodiscard]] std::optional<Range> values_given(const ArrayParameter& array) const {
+    const auto given = assumed_.ranges_given.find(array.name);
+    const bool is_plain = array.columns.size() == 1 && is_integer(array.columns[0].element) &&
+                          bytes_of(array.columns[0].element) == array.element_bytes;
+    if (given == assumed_.ranges_given.end() || !is_plain) return std::nullopt;
+    return Range{given->second.low, given->second.high};
   }
 
   [[nodiscard]] Range range_of_scalar(const ScalarParameter& scalar) const {

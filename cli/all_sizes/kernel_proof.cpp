@@ -77,14 +77,14 @@ bool is_said_equal(const Expression& condition, const std::string& name, const a
 class KernelProver {
  public:
   KernelProver(const KernelPair& pair, const AssumedKernel& kernel,
-               const std::vector<Settings>& settings, const AllSizesOptions& options)
+               const std::vector<Settings>& settings, const AllSizesOptions& options,
+               const std::string& text)
       : pair_(pair),
         kernel_(kernel),
         wants_limits_(options.limits),
         is_only_size_proved_(options.is_only_size_proved),
         settings_(proved_build_first(settings, !pair.kernel().optimized.empty())),
-        text_(std::make_shared<const std::string>(
-            pair.kernel().optimized.empty() ? pair.kernel().unoptimized : pair.kernel().optimized)),
+        text_(std::make_shared<const std::string>(text)),
         module_(ptx::parse(*text_, pair.kernel().file)),
         function_(*module_.find_function(pair.kernel().mangled)) {
     limits_.on_question = options.on_question;
@@ -131,8 +131,9 @@ class KernelProver {
     limits_.units_of_kernel = units;
     KernelOfAllSizes one{};
     one.fitted = {pair_.kernel().mangled, text_, domain.contract, {}, 0, {}, {}};
+    one.fitted.contract.has_weak_volatile = settings_.front().checkers.volatile_is_weak;
     one.relations = domain.contract.conditions;
-    one.proof = prove_kernel(module_, pair_.kernel().mangled, domain.contract, limits_);
+    one.proof = prove_kernel(module_, pair_.kernel().mangled, one.fitted.contract, limits_);
     if (one.proof.answer != Answer::proved) one.where = place_of(module_, one.proof);
     return one;
   }
@@ -259,7 +260,19 @@ bool has_one_size(const AssumedKernel& kernel) {
 PairOfAllSizes prove_kernel_file(const KernelPair& pair, const AssumedKernel& kernel,
                                  const std::vector<Settings>& settings,
                                  const AllSizesOptions& options) {
-  return KernelProver(pair, kernel, settings, options).all();
+  const KernelDescription& described = pair.kernel();
+  PairOfAllSizes shipped =
+      KernelProver(pair, kernel, settings, options,
+                   described.optimized.empty() ? described.unoptimized : described.optimized)
+          .all();
+  const bool is_decided = shipped.is_proved() || shipped.failure;
+  if (is_decided || !shipped.obstacle.empty() || !options.less_optimized) return shipped;
+  // Loops that the optimiser has unrolled are harder to follow than those of the source.
+  const std::optional<std::string> text = options.less_optimized();
+  if (!text) return shipped;
+  PairOfAllSizes other = KernelProver(pair, kernel, settings, options, *text).all();
+  for (KernelOfAllSizes& one : other.kernels) one.is_less_optimized = true;
+  return other.is_proved() || other.failure ? other : shipped;
 }
 
 }  // namespace warpcheck

@@ -38,6 +38,7 @@ struct Contracts {
   std::vector<std::string> unread;     // those that are no expressions of ours
   std::vector<std::string> unchecked;  // claims of GPUVerify that nothing here checks
   bool has_lockstep_warps = false;     // --warp-sync=32
+  bool has_gpuverify_launch = false;   // --blockDim or --gridDim
   std::vector<std::pair<std::string, Expression>> lengths;
   std::vector<std::pair<std::string, Values>> values;
   std::array<std::optional<Expression>, 3> block, grid;

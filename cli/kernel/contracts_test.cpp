@@ -71,6 +71,7 @@ __global__ void k(int* a, int n) {
 })",
                                            "k");
   EXPECT_TRUE(contracts.has_lockstep_warps);
+  EXPECT_TRUE(contracts.has_gpuverify_launch);
   ASSERT_EQ(contracts.aids.size(), 1U);
   EXPECT_EQ(contracts.aids[0].condition.text(),
             "n == ((2 * (32))) & (!(n > 1) || ((((n) & ((n) - 1)) == 0)))");

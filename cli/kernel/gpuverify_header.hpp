@@ -4,6 +4,9 @@
 // the thread itself can compute is checked where it stands.  A claim about other threads, or about
 // what has been accessed, has a type of its own, which spreads over the condition that it is part
 // of: such a condition is not checked, and contracts_of() names it.
+//
+// Its kernels are older than independent lanes: a shuffle or vote without a mask is one of the
+// lanes that are there.
 #pragma once
 
 #include <string_view>
@@ -11,13 +14,36 @@
 namespace warpcheck {
 
 [[nodiscard]] inline bool uses_gpuverify(std::string_view source) {
-  for (const std::string_view word :
-       {"__requires",          "__assert(",  "__assume(", "__invariant(",
-        "__global_invariant(", "__ensures(", "__axiom(",  "__function_wide_invariant(",
-        "__candidate_",        "__implies(", "__write(",  "__read(",
-        "__no_write(",         "__no_read(", "_implies(", "__distinct_int",
-        "__uniform_",          "__enabled(", "__global_", "__barrier_invariant",
-        "__return_val",        "__old_",     "__other_",  "__is_pow2"}) {
+  for (const std::string_view word : {"__requires",
+                                      "__assert(",
+                                      "__assume(",
+                                      "__invariant(",
+                                      "__global_invariant(",
+                                      "__ensures(",
+                                      "__axiom(",
+                                      "__function_wide_invariant(",
+                                      "__candidate_",
+                                      "__implies(",
+                                      "__write(",
+                                      "__read(",
+                                      "__no_write(",
+                                      "__no_read(",
+                                      "_implies(",
+                                      "__distinct_int",
+                                      "__uniform_",
+                                      "__enabled(",
+                                      "__global_",
+                                      "__barrier_invariant",
+                                      "__return_val",
+                                      "__old_",
+                                      "__other_",
+                                      "__is_pow2",
+                                      "__shfl(",
+                                      "__shfl_up(",
+                                      "__shfl_down(",
+                                      "__shfl_xor(",
+                                      "__any(",
+                                      "__ballot("}) {
     if (source.find(word) != std::string_view::npos) return true;
   }
   return false;
@@ -107,6 +133,12 @@ __device__ constexpr bool holds(Claim) { return true; }
 #define __old_bool(...) warpcheck::Claim()
 #define __return_val_int() warpcheck::Claim()
 #define __return_val_bool() warpcheck::Claim()
+#define __shfl(...) __shfl_sync(__activemask(), __VA_ARGS__)
+#define __shfl_up(...) __shfl_up_sync(__activemask(), __VA_ARGS__)
+#define __shfl_down(...) __shfl_down_sync(__activemask(), __VA_ARGS__)
+#define __shfl_xor(...) __shfl_xor_sync(__activemask(), __VA_ARGS__)
+#define __any(...) __any_sync(__activemask(), __VA_ARGS__)
+#define __ballot(...) __ballot_sync(__activemask(), __VA_ARGS__)
 #define __ite(condition, a, b) ((condition) ? (a) : (b))
 #define __add_noovfl(...) warpcheck::Claim()
 )HEADER";

@@ -149,6 +149,7 @@ void add_gpuverify_header(std::string_view source, Contracts& contracts) {
         }
         continue;
       }
+      contracts.has_gpuverify_launch = true;
       const bool is_block = word == "blockDim" || word == "local_size";
       auto& extents = is_block ? contracts.block : contracts.grid;
       const std::string what = fmt::format("line {}: --{}", number, word);

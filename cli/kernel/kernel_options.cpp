@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/cli.hpp"
@@ -19,6 +20,14 @@ std::vector<std::string> options_of_nvcc(const std::vector<std::string>& texts) 
     for (std::string& word : shell_words(text)) words.push_back(std::move(word));
   }
   return words;
+}
+
+bool has_volatile(const ptx::Module& module) {
+  return std::ranges::any_of(module.functions, [](const ptx::Function& function) {
+    return std::ranges::any_of(function.body, [](const ptx::Instruction& one) {
+      return one.modifiers.order == ptx::Order::volatile_;
+    });
+  });
 }
 
 Contracts contracts_of_options(const KernelOptions& options) {
@@ -66,10 +75,12 @@ void KernelOptions::add_options_to(CLI::App& command) {
       ->capture_default_str();
 }
 
+CompileOptions KernelOptions::compilation() const {
+  return {.instantiate = instantiate, .nvcc = options_of_nvcc(nvcc), .architecture = architecture};
+}
+
 AssumedKernel assumed_kernel(const KernelOptions& options) {
-  const KernelFile file = kernel_file(options.file, {.instantiate = options.instantiate,
-                                                     .nvcc = options_of_nvcc(options.nvcc),
-                                                     .architecture = options.architecture});
+  const KernelFile file = kernel_file(options.file, options.compilation());
   const std::string& text = file.unoptimized.empty() ? file.optimized : file.unoptimized;
   ptx::Module module;
   try {
@@ -103,6 +114,7 @@ AssumedKernel assumed_kernel(const KernelOptions& options) {
                        .parameters = std::move(parameters),
                        .is_block_given = kernel.launch.block[0].has_value(),
                        .has_lockstep_warps = contracts.has_lockstep_warps,
+                       .has_weak_volatile = contracts.has_gpuverify_launch && has_volatile(module),
                        .ranges_given = {},
                        .lengths_given = {}};
   for (const auto& [name, values] : given.values) {

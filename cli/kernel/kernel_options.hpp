@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/kernel/assumptions.hpp"
+#include "cli/kernel/kernel_text.hpp"
 #include "cli/kernel/signature.hpp"
 
 namespace warpcheck {
@@ -27,6 +28,7 @@ struct KernelOptions {
   void add_to(CLI::App& command);
   // Only the options.
   void add_options_to(CLI::App& command);
+  [[nodiscard]] CompileOptions compilation() const;
 };
 
 struct AssumedKernel {
@@ -36,6 +38,7 @@ struct AssumedKernel {
   // What the user or the source says; the rest is assumed.
   bool is_block_given = false;
   bool has_lockstep_warps = false;
+  bool has_weak_volatile = false;  // its volatile accesses are meant as plain ones
   // By name.  Trials may keep to the small ones of them.
   std::map<std::string, ValueRange> ranges_given;
   std::vector<std::string> lengths_given;  // names

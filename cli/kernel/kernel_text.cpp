@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <system_error>
 
@@ -58,36 +59,58 @@ std::string instantiating(const fs::path& file, const std::vector<std::string>& 
   return text;
 }
 
-KernelFile compiled(const fs::path& path, const CompileOptions& options) {
-  KernelFile file{
-      .path = path.string(), .optimized = {}, .unoptimized = {}, .source = read_text_file(path)};
-  const TemporaryFiles temporary("kernel");
-  fs::path input = fs::absolute(path).lexically_normal();
-  if (!options.instantiate.empty()) {
-    input = temporary.write("instantiations.cu", instantiating(input, options.instantiate));
-  }
-  std::vector<std::string> common{nvcc_program(), "-ptx",
-                                  fmt::format("-arch=compute_{}", options.architecture)};
-  if (uses_gpuverify(file.source)) {
-    common.insert(common.end(),
-                  {"-include", temporary.write("gpuverify.h", kGpuverifyHeader).string()});
-    if (has_invariants_to_compute(file.source))
-      common.emplace_back("-DWARPCHECK_COMPUTES_INVARIANTS");
-  }
-  common.insert(common.end(), options.nvcc.begin(), options.nvcc.end());
-  const auto make = [&](std::vector<std::string> build_options) {
-    std::vector<std::string> command = common;
-    command.insert(command.end(), build_options.begin(), build_options.end());
-    const fs::path output = temporary / "kernel.ptx";
-    command.insert(command.end(), {input.string(), "-o", output.string()});
-    if (run_nvcc(command) != 0) {
-      throw UsageError(fmt::format("{} failed; its messages are above", command.front()));
+// The compiler of one file.
+class Compilation {
+ public:
+  Compilation(const fs::path& path, const CompileOptions& options)
+      : source_(read_text_file(path)), temporary_("kernel") {
+    input_ = fs::absolute(path).lexically_normal();
+    if (!options.instantiate.empty()) {
+      input_ = temporary_.write("instantiations.cu", instantiating(input_, options.instantiate));
     }
+    common_ = {nvcc_program(), "-ptx", fmt::format("-arch=compute_{}", options.architecture)};
+    if (uses_gpuverify(source_)) {
+      common_.insert(common_.end(),
+                     {"-include", temporary_.write("gpuverify.h", kGpuverifyHeader).string()});
+      if (has_invariants_to_compute(source_))
+        common_.emplace_back("-DWARPCHECK_COMPUTES_INVARIANTS");
+    }
+    common_.insert(common_.end(), options.nvcc.begin(), options.nvcc.end());
+  }
+
+  // Nothing: nvcc fails.
+  //   messages: as of run_nvcc()
+  [[nodiscard]] std::optional<std::string> ptx(const std::vector<std::string>& build_options,
+                                               const fs::path& messages = {}) const {
+    std::vector<std::string> command = common_;
+    command.insert(command.end(), build_options.begin(), build_options.end());
+    const fs::path output = temporary_ / "kernel.ptx";
+    command.insert(command.end(), {input_.string(), "-o", output.string()});
+    if (run_nvcc(command, messages) != 0) return std::nullopt;
     return with_relative_files(read_text_file(output));
-  };
-  file.optimized = make({"-lineinfo"});
-  file.unoptimized = make({"-G", "-w"});  // warnings once
-  return file;
+  }
+  [[nodiscard]] std::string ptx_or_throw(const std::vector<std::string>& build_options) const {
+    std::optional<std::string> text = ptx(build_options);
+    if (text) return *std::move(text);
+    throw UsageError(fmt::format("{} failed; its messages are above", common_.front()));
+  }
+
+  [[nodiscard]] const std::string& source() const { return source_; }
+  [[nodiscard]] fs::path messages() const { return temporary_ / "messages.txt"; }
+
+ private:
+  std::string source_;
+  TemporaryFiles temporary_;
+  fs::path input_;
+  std::vector<std::string> common_;
+};
+
+KernelFile compiled(const fs::path& path, const CompileOptions& options) {
+  const Compilation compilation(path, options);
+  return {.path = path.string(),
+          .optimized = compilation.ptx_or_throw({"-lineinfo"}),
+          .unoptimized = compilation.ptx_or_throw({"-G", "-w"}),  // warnings once
+          .source = compilation.source()};
 }
 
 }  // namespace
@@ -103,6 +126,12 @@ KernelFile kernel_file(const std::string& path, const CompileOptions& options) {
   const bool is_debug = text.find(", debug") != std::string::npos;
   (is_debug ? file.unoptimized : file.optimized) = std::move(text);
   return file;
+}
+
+std::optional<std::string> less_optimized(const std::string& path, const CompileOptions& options) {
+  if (path.ends_with(".ptx")) return std::nullopt;
+  const Compilation compilation(path, options);
+  return compilation.ptx({"-lineinfo", "-w", "--Ofast-compile=mid"}, compilation.messages());
 }
 
 }  // namespace warpcheck

@@ -1,6 +1,7 @@
 // The PTX of a file with kernels: what it says itself, or what nvcc makes of it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,10 @@ struct CompileOptions {
 // below the current directory have relative names in the PTX.  Throws UsageError; if nvcc fails,
 // its messages are on standard error.
 [[nodiscard]] KernelFile kernel_file(const std::string& path, const CompileOptions& options);
+
+// PTX in which loops are not unrolled: that of `nvcc --Ofast-compile=mid`.  Nothing: the file is
+// PTX itself, or this nvcc does not know the option.
+[[nodiscard]] std::optional<std::string> less_optimized(const std::string& path,
+                                                        const CompileOptions& options);
 
 }  // namespace warpcheck
