@@ -345,12 +345,90 @@ RaceRowResult scattered_words(const RaceRow& row) {
   return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
 }
 
+#if defined(__AVX2__)
+// The cells of kWidth scattered lanes.
+using Cells = std::int32_t __attribute__((vector_size(4 * kWidth)));
+
+[[gnu::always_inline]] inline Epochs gather(const Epoch* epochs, const Cells& cells) {
+#if defined(__AVX512F__)
+  // With a source, because GCC warns of the undefined one of the plain gather.
+  return (Epochs)_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), 0xff, (__m256i)cells, epochs,
+                                             8);
+#else
+  return (Epochs)_mm256_i32gather_epi64(reinterpret_cast<const long long*>(epochs), (__m128i)cells,
+                                        8);
+#endif
+}
+
+// scattered_row() for full rows of lanes with one cell each, if no lane meets another one, and if
+// nothing must be displaced; otherwise, changes nothing.
+enum class Scattered : std::uint8_t { recorded, conflict, other };
+Scattered scattered_singles(const RaceRow& row) {
+  constexpr unsigned kParts = kLanes / kWidth;
+  const CellEpochs last = row.history.last;
+  Cells cells[kParts];
+  Epochs before[kParts];
+  for (unsigned part = 0; part < kParts; ++part) {
+    cells[part] = (Cells)(load<Pcs>(row.offset + part * kWidth) >> row.offset_shift);
+  }
+  const auto me = [&](unsigned part) __attribute__((always_inline)) {
+    return epochs_at<0>(row.epoch, part * kWidth);
+  };
+  Mask conflict{}, moves{};
+  for (unsigned i = 0; i < row.checks; ++i) {
+    const CellCheck check = row.check[i];
+    if (check.epoch == last.epoch && check.ordered_threads == row.ordered_threads) continue;
+    for (unsigned part = 0; part < kParts; ++part) {
+      conflict |= unordered(gather(check.epoch, cells[part]), me(part), check.ordered_threads);
+    }
+  }
+  if (any(conflict)) return Scattered::conflict;
+  for (unsigned part = 0; part < kParts; ++part) {
+    before[part] = gather(last.epoch, cells[part]);
+    moves |= unordered(before[part], me(part), row.ordered_threads);
+  }
+  if (any(moves)) return row.exclusive ? Scattered::conflict : Scattered::other;
+  const auto put = [&](const auto& epochs_of) __attribute__((always_inline)) {
+    for (unsigned part = 0; part < kParts; ++part) {
+      const Epochs epochs = epochs_of(part);
+#if defined(__AVX512F__)
+      _mm512_i32scatter_epi64(last.epoch, (__m256i)cells[part], (__m512i)epochs, 8);
+#else
+      for (unsigned i = 0; i < kWidth; ++i) last.epoch[cells[part][i]] = epochs[i];
+#endif
+    }
+  };
+  put(me);
+  if (row.ordered_threads == kOrderedInThread) {  // a later lane replaces what an earlier one wrote
+    Mask met{};
+    for (unsigned part = 0; part < kParts; ++part) {
+      met |= gather(last.epoch, cells[part]) != me(part);
+    }
+    if (any(met)) {
+      put([&](unsigned part) { return before[part]; });
+      return row.exclusive ? Scattered::conflict : Scattered::other;
+    }
+  }
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    last.pc[row.offset[lane] >> row.offset_shift] = row.pc;
+  }
+  return Scattered::recorded;
+}
+#endif
+
 RaceRowResult scattered(const RaceRow& row) {
   if (!row.exclusive && row.cells_log2 == 1) return scattered_words<TwoCells>(row);
 #if defined(__AVX2__)
   if (!row.exclusive && row.cells_log2 == 2) return scattered_words<FourCells>(row);
 #endif
   const bool full = row.mask == ~0u, single = row.cells_log2 == 0;
+#if defined(__AVX2__)
+  if (full && single) {
+    const Scattered result = scattered_singles(row);
+    if (result == Scattered::recorded) return RaceRowResult::recorded;
+    if (result == Scattered::conflict) return RaceRowResult::conflict;
+  }
+#endif
   if (single) return full ? scattered_row<true, true>(row) : scattered_row<false, true>(row);
   return full ? scattered_row<true, false>(row) : scattered_row<false, false>(row);
 }
