@@ -135,14 +135,16 @@ def errors_of_lists(root):
     for rows, row, lists in (
             ("vgpu/check/finding_kinds.def", r'^FINDING_KIND\(\w+, "([^"]+)"', {
                 "README.md": "`%s`", "docs/use/report.schema.json": '"%s"'}),
-            ("vgpu/check/checkers.def", r"^CHECKER\((\w+),", {"docs/use/exec-reference.md": "| `%s` |"})):
-        names = re.findall(row, (root / rows).read_text(), re.MULTILINE)
+            ("vgpu/check/checkers.def", r"^CHECKER\((\w+),", {"docs/use/exec-reference.md": "| `%s` |"}),
+            ("cli/command_*.cpp", r'\.name = "(?!gpu-worker)([^"]+)"', {"README.md": "`%s"})):  # that one is hidden
+        names = [name for path in sorted(root.glob(rows))
+                 for name in re.findall(row, path.read_text(), re.MULTILINE)]
         if len(names) < 5:
             yield f"{rows} has only {len(names)} rows"
         for path, form in lists.items():
             text = (root / path).read_text()
             for name in names:
-                if form % name not in text:
+                if not re.search(re.escape(form % name) + r"(?![\w-])", text):
                     yield f"{path} does not list {name} of {rows}"
 
 
