@@ -9,15 +9,14 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr const char* kHeader = ".version 8.0\n.target sm_75\n.address_size 64\n";
-
-Program program_of(const std::string& text) {
-  return decode(ptx::parse(kHeader + text, "test.ptx"), "k");
+Program program_of(const std::string& text, const std::string& target = "sm_75") {
+  const std::string header = ".version 8.0\n.target " + target + "\n.address_size 64\n";
+  return decode(ptx::parse(header + text, "test.ptx"), "k");
 }
 
-std::string refusal_of(const std::string& text) {
+std::string refusal_of(const std::string& text, const std::string& target = "sm_75") {
   try {
-    program_of(text);
+    program_of(text, target);
   } catch (const Refusal& refusal) {
     return refusal.what();
   }
@@ -251,10 +250,11 @@ TEST(Decode, RefusesOtherTextureInstructionsByName) {
 
 // Returns the reason, without the name, why an instruction on registers of 16, 32 and 64 bits is
 // refused.
-std::string why_refused(const std::string& instruction) {
+std::string why_refused(const std::string& instruction, const std::string& target = "sm_75") {
   const std::string refusal = refusal_of(
       ".visible .entry k()\n{\n.reg .b16 %h<4>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<4>;\n" +
-      instruction + "\nret;\n}\n");
+          instruction + "\nret;\n}\n",
+      target);
   constexpr std::string_view kBefore = "is not supported: ";
   const std::size_t at = refusal.find(kBefore);
   return at == std::string::npos ? refusal : refusal.substr(at + kBefore.size());
@@ -265,6 +265,27 @@ TEST(Decode, ExtremesOfThreeAreOfSingleFloatsAlone) {
   EXPECT_EQ(why_refused("max.abs.f32 %r1, %r2, %r3;"), ".abs of two operands");
   EXPECT_EQ(why_refused("min.s32 %r1, %r2, %r3, %r4;"), "three operands of another type than f32");
   EXPECT_EQ(why_refused("min.xorsign.abs.f32 %r1, %r2, %r3, %r4;"), ".xorsign of three operands");
+}
+
+TEST(Decode, InstructionsOfOneArchitectureNeedItsTarget) {
+  const std::string fence = "wgmma.fence.sync.aligned;";
+  EXPECT_EQ(why_refused(fence, "sm_90"), "the target sm_90 does not have it, but sm_90a");
+  EXPECT_EQ(why_refused(fence, "sm_100a"), "the target sm_100a does not have it, but sm_90a");
+  EXPECT_EQ(why_refused(fence, "sm_90a"), "accepted");
+  const std::string wait = "tcgen05.wait::ld.sync.aligned;";
+  EXPECT_EQ(why_refused(wait, "sm_100"),
+            "the target sm_100 does not have it, but sm_100f, sm_110f");
+  for (const char* const target : {"sm_100a", "sm_100f", "sm_103a", "sm_101a", "sm_110f"}) {
+    EXPECT_EQ(why_refused(wait, target), "accepted") << target;
+  }
+  const std::string load = "tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%r1, %r2}, %r3, [%r4];";
+  EXPECT_EQ(why_refused(load, "sm_100f"),
+            "the target sm_100f does not have it, but sm_103f, sm_110f");
+  EXPECT_EQ(why_refused(load, "sm_103a"), "accepted");
+  const std::string narrow = "cvt.rn.satfinite.e2m3x2.f32 %h1, 0f3F800000, 0f3F800000;";
+  EXPECT_EQ(why_refused(narrow, "sm_120"),
+            "the target sm_120 does not have it, but sm_100f, sm_110f, sm_120f");
+  EXPECT_EQ(why_refused(narrow, "sm_121a"), "accepted");
 }
 
 TEST(Decode, SparseProductsHaveAsManySelectorsAsLanesHaveTheirMetadata) {
@@ -285,7 +306,7 @@ TEST(Decode, SparseProductsHaveAsManySelectorsAsLanesHaveTheirMetadata) {
 
 TEST(Decode, FieldsOfTensorMapsHaveTypesAndOrdinals) {
   const auto replacement = [](const std::string& field, const std::string& operands) {
-    return why_refused("tensormap.replace.tile." + field + " [%rd1], " + operands + ";");
+    return why_refused("tensormap.replace.tile." + field + " [%rd1], " + operands + ";", "sm_90a");
   };
   EXPECT_EQ(replacement("global_address.global.b1024.b64", "%rd2"), "accepted");
   EXPECT_EQ(replacement("box_dim.shared::cta.b1024.b32", "4, %r1"), "accepted");

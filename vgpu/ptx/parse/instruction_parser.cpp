@@ -8,6 +8,7 @@
 #include "vgpu/ptx/opcode.hpp"
 #include "vgpu/ptx/opcode_row.hpp"
 #include "vgpu/ptx/parse/constant.hpp"
+#include "vgpu/ptx/parse/target_features.hpp"
 
 namespace warpcheck::ptx {
 namespace {
@@ -87,7 +88,11 @@ class InstructionParser {
     lexer_.extend_mnemonic();
     const Token token = lexer_.take();
     const auto [at, is_new] = context_.mnemonics.try_emplace(token.text);
-    if (is_new) at->second = read_mnemonic(token.text);
+    if (is_new) {
+      at->second = read_mnemonic(token.text);
+      std::string& why = at->second.unsupported;
+      if (why.empty()) why = lack_of_target(token.text, context_.module.target);
+    }
     const Mnemonic& mnemonic = at->second;
     out_.text = token.text;
     out_.ptx_line = token.line;
