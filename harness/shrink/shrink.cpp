@@ -397,9 +397,49 @@ class Shrinker {
   std::set<std::string> fruitless_inputs_;  // inputs whose schedules have been searched, as JSON
 };
 
+// Checkers that are on only because somebody asked for them make a trial several times as long.
+// Returns the case without those that the failure does not need; nothing: it needs them all.
+std::optional<Case> without_idle_checkers(const Case& a_case, TrialRunner& runner,
+                                          const FailureClass& failure, std::uint64_t& trials) {
+  Case lean = a_case;
+  bool is_leaner = false;
+  for (const vgpu::CheckerRow& row : vgpu::kCheckers) {
+    bool& is_on = lean.settings.checkers.*row.enabled;
+    if (row.by_default || !is_on) continue;
+    is_on = false;
+    ++trials;
+    is_on = failure_class(runner.run(lean)) != failure;
+    is_leaner = is_leaner || !is_on;
+  }
+  return is_leaner ? std::optional(std::move(lean)) : std::nullopt;
+}
+
+// Shrinks without the checkers that show nothing of the failure, and runs the result with them.
+// Nothing: there are none, or they say more of the result than of the case.
+std::optional<ShrunkCase> shrink_leaner(const Case& a_case, TrialRunner& runner,
+                                        const ShrinkOptions& options) {
+  const bool is_plain = std::ranges::none_of(vgpu::kCheckers, [&](const vgpu::CheckerRow& row) {
+    return !row.by_default && a_case.settings.checkers.*row.enabled;
+  });
+  if (is_plain) return std::nullopt;
+  std::uint64_t trials = 1;
+  const FailureClass failure = failure_class(runner.run(a_case));
+  const auto lean = without_idle_checkers(a_case, runner, failure, trials);
+  if (failure.empty() || !lean) return std::nullopt;
+  ShrunkCase shrunk = Shrinker(runner, options).run(*lean);
+  shrunk.a_case.settings.checkers = a_case.settings.checkers;
+  const FailureClass known = failure_class(shrunk.verdict);
+  shrunk.verdict = runner.run(shrunk.a_case);
+  shrunk.trials += trials + 1;
+  if (failure_class(shrunk.verdict) != known) return std::nullopt;
+  shrunk.a_case.schedule = shrunk.verdict.schedule;
+  return shrunk;
+}
+
 }  // namespace
 
 ShrunkCase shrink(const Case& a_case, TrialRunner& runner, const ShrinkOptions& options) {
+  if (auto shrunk = shrink_leaner(a_case, runner, options)) return *std::move(shrunk);
   return Shrinker(runner, options).run(a_case);
 }
 

@@ -9,6 +9,9 @@
 // threads shows a part of the failure, schedules are searched again: first the strategies, then
 // every single decision, simplest first.
 //
+// Checkers that are off by default, and that show nothing of the failure, are off until the
+// smallest case has been found.
+//
 // Where several fields must change at once, no single step leads further.  Then equal integers
 // become lower together (equal_integers.hpp), and small inputs are drawn afresh.
 #pragma once

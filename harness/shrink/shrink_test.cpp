@@ -262,6 +262,47 @@ TEST_F(ShrinkTest, StopsAtItsBudgetWithAFailingCase) {
   EXPECT_EQ(show_kinds(failure_kinds(shrunk.verdict)), "data-race, mismatch");
 }
 
+// Counts the trials that each of two checkers watches; one of them finds something.
+class WatchedFake final : public Engine {
+ public:
+  TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) override {
+    with_numerics += settings.checkers.numerics ? 1 : 0;
+    with_precision += settings.checkers.precision ? 1 : 0;
+    return engine_.run(settings, [&] {
+      body();
+      if (finds_infinities && settings.checkers.numerics)
+        FakeEngine::current().report(vgpu::FindingKind::infinity, "fake_scan", 9);
+    });
+  }
+  int with_numerics = 0, with_precision = 0;
+  bool finds_infinities = false;
+
+ private:
+  FakeEngine engine_;
+};
+
+TEST_F(ShrinkTest, CheckersThatShowNothingAreOffMeanwhile) {
+  Case a_case = case_of("fake_scan_published", iota_input(20, 20), vgpu::WarpModel::independent);
+  a_case.settings.checkers.numerics = a_case.settings.checkers.precision = true;
+  WatchedFake engine;
+  TrialRunner runner(engine);
+  const ShrunkCase shrunk = shrink(a_case, runner);
+  EXPECT_TRUE(shrunk.kept);
+  EXPECT_EQ(input_of(shrunk).values, (std::vector<int>{0, 0, 0}));
+  EXPECT_TRUE(shrunk.a_case.settings.checkers.numerics);
+  EXPECT_TRUE(shrunk.a_case.settings.checkers.precision);
+  EXPECT_LE(engine.with_numerics, 6);
+  EXPECT_LE(engine.with_precision, 6);
+
+  engine = {};
+  engine.finds_infinities = true;
+  const ShrunkCase infinite = shrink(a_case, runner);
+  EXPECT_EQ(show_kinds(failure_kinds(infinite.verdict)), "data-race, infinity");
+  EXPECT_EQ(input_of(infinite).values, (std::vector<int>{0, 0, 0}));
+  EXPECT_LE(engine.with_precision, 6);
+  EXPECT_GT(engine.with_numerics, 6);
+}
+
 TEST_F(ShrinkTest, ACaseThatDoesNotFailIsNotKept) {
   const Case a_case = case_of("fake_clean", iota_input(9, 9), vgpu::WarpModel::independent);
   EXPECT_FALSE(shrink(a_case, runner_).kept);
