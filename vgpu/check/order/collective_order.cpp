@@ -55,7 +55,7 @@ void CollectiveOrder::on_collective(const Collective& event, std::uint32_t knowl
                                              knowledge};
 }
 
-void CollectiveOrder::on_load(const Access& load) {
+void CollectiveOrder::on_load(const RowAccess& load) {
   Log& log = log_of(load.place);
   const std::uint32_t at = log.loads++ % kLoads;
   Load& entry = log.load[at];
@@ -67,9 +67,8 @@ void CollectiveOrder::on_load(const Access& load) {
   entry.bytes = load.bytes;
   entry.scattered = load.pattern == Pattern::scattered;
   entry.stride = load.pattern == Pattern::strided ? load.bytes : 0;
-  const unsigned lane = load.first_lane();
-  entry.first = load.offset[lane] - lane * entry.stride;
-  if (entry.scattered) log.offsets[at] = load.offset;
+  entry.first = load.first;
+  if (entry.scattered) std::copy_n(load.offsets, kWarpLanes, log.offsets[at].begin());
 }
 
 // Returns whether the lane reads the byte at `offset` in entry `index` of the log.

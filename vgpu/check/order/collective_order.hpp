@@ -48,7 +48,7 @@ class CollectiveOrder {
   //   knowledge: a number that changes when a lane of the warp acquires or releases something
   void on_collective(const Collective& event, std::uint32_t knowledge);
   // Records a load from shared or global memory.
-  void on_load(const Access& load);
+  void on_load(const RowAccess& load);
 
   // Returns whether a load at `load_pc` by another lane comes before the store that `lane` is about
   // to execute.

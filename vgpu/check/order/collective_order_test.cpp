@@ -66,7 +66,7 @@ ret;
     return access;
   }
   void load(std::uint32_t first, std::uint32_t mask = ~0u, int n = 0) {
-    order.on_load(row("ld.global.u32", first, mask, n));
+    order.on_load(row_of(row("ld.global.u32", first, mask, n)));
   }
   void meet(std::string_view mnemonic, std::uint32_t mask = ~0u, std::uint32_t members = ~0u,
             std::uint32_t knowledge = 0, int n = 0) {
@@ -169,7 +169,7 @@ ld.global.v2.u32 {%x, %z}, [%a];
 shfl.sync.up.b32 %y, %x, 1, 0, 0xffffffff;
 st.global.v2.u32 [%a], {%y, %t};
 st.global.u32 [%a], %y;)");
-  order.on_load(row("ld.global.v2.u32", 0, ~0u, 0, 8));
+  order.on_load(row_of(row("ld.global.v2.u32", 0, ~0u, 0, 8)));
   meet(kShuffle);
   const Access store = row("st.global.v2.u32", 1, ~0u, 0, 8);
   const std::uint32_t pc = pc_of("ld.global.v2.u32");
@@ -184,7 +184,7 @@ TEST_F(CollectiveOrderTest, ScatteredLoadsAreRememberedLaneByLane) {
   Access scattered = row("ld.global.u32", 0);
   scattered.pattern = Pattern::scattered;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) scattered.offset[lane] = 4 * (31 - lane);
-  order.on_load(scattered);
+  order.on_load(row_of(scattered));
   meet(kShuffle);
   EXPECT_TRUE(orders(26, 4, 5, 1));
   EXPECT_FALSE(orders(5, 4, 5, 1));

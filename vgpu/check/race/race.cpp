@@ -133,8 +133,13 @@ void RaceChecker::on_access(const Access& access) {
 
 bool RaceChecker::takes_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
-  if (needs_each() || is_statement_of_lanes(access)) return false;
-  return engine_.is_general_in(access.space) ? general_->takes_row(access) : epochs_.take(access);
+  if (volatile_is_weak_ || is_statement_of_lanes(access)) return false;
+  const bool is_taken =
+      engine_.is_general_in(access.space) ? general_->takes_row(access) : epochs_.take(access);
+  if (is_taken && collectives_.is_on() && access.kind == AccessKind::read) {
+    collectives_.on_load(access);
+  }
+  return is_taken;
 }
 
 bool RaceChecker::takes_product(const ProductRead& read) {
@@ -162,7 +167,7 @@ void RaceChecker::check(const Access& access) {
 
 void RaceChecker::check_one_by_one(const Access& access) {
   if (collectives_.is_on() && access.kind == AccessKind::read && !access.asynchronous) {
-    collectives_.on_load(access);
+    collectives_.on_load(row_of(access));
   }
   if (!volatile_is_weak_ || access.order != ptx::Order::volatile_) return check(access);
   Access weak = access;
