@@ -2,6 +2,7 @@
 // ordered among themselves.
 #include <cuda_runtime_api.h>
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,17 +18,28 @@ bool is_order(int order) {
   return order >= cudaMemcpySrcAccessOrderStream && order <= cudaMemcpySrcAccessOrderAny;
 }
 
+// Returns the read of a source that comes after what the host knows of, and not after the stream;
+// nothing: it is memory of the program's own, which is compared (late_host_sides.hpp).
+std::optional<EarlyReadWork> early_read_of(Device& device, const CopyWork& work) {
+  if (device.copy_sides().is_pageable(work.source_in, work.source.pointer)) return std::nullopt;
+  return EarlyReadWork{work.call, work.source, work.source_in, work.box};
+}
+
 //   flags: a wish to overlap with kernels, which has no effect here
 cudaError_t add(Device& device, CopyWork work, int order, unsigned flags,
-                std::vector<Work>& works) {
+                std::vector<Execution::TogetherWork>& works) {
   if (!is_order(order) || flags > cudaMemcpyFlagPreferOverlapWithCompute) {
     return cudaErrorInvalidValue;
   }
   const cudaError_t error = prepare(device, work);
   if (error != cudaSuccess) return error;
   const bool takes_now = order == cudaMemcpySrcAccessOrderDuringApiCall;
+  Execution::TogetherWork one;
+  if (order != cudaMemcpySrcAccessOrderStream) one.early = early_read_of(device, work);
+  one.is_read_in_call = takes_now;
   if (takes_now && work.source_in == Where::host) stage(work);
-  works.emplace_back(std::move(work));
+  one.work = std::move(work);
+  works.push_back(std::move(one));
   return cudaSuccess;
 }
 
@@ -94,7 +106,7 @@ cudaError_t cudaMemcpyBatchAsync(void* const* targets, const void* const* source
         !is_list(attributes, first_of, attributes_count, count)) {
       return cudaErrorInvalidValue;
     }
-    std::vector<Work> works;
+    std::vector<Execution::TogetherWork> works;
     for (std::size_t i = 0, attribute = 0; i < count; ++i) {
       while (attribute + 1 < attributes_count && first_of[attribute + 1] <= i) ++attribute;
       CopyWork work;
@@ -118,7 +130,7 @@ cudaError_t cudaMemcpy3DBatchAsync(size_t count, cudaMemcpy3DBatchOp* list,
     if (count == 0 || list == nullptr || flags != 0 || found.is_legacy) {
       return cudaErrorInvalidValue;
     }
-    std::vector<Work> works;
+    std::vector<Execution::TogetherWork> works;
     for (std::size_t i = 0; i < count; ++i) {
       cudaMemcpy3DParms parameters{};
       parameters.extent = list[i].extent;

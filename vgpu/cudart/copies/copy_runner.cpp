@@ -235,6 +235,20 @@ std::optional<std::vector<ParallelMove>> CopyRunner::moves_of(const FillWork& wo
   return moves_between(*to, {kept.data(), 0, 0, {}, false}, work.box);
 }
 
+void CopyRunner::run(const EarlyReadWork& work, const Operation& operation) {
+  const auto part = [&](const Place&, const Place& from, const Box& box, std::size_t) {
+    EarlyReadWork one = work;
+    one.source = from;
+    one.box = box;
+    run(one, operation);
+    return cudaSuccess;
+  };
+  if (in_mappings(sides_, work.source, work.source, work.box, part)) return;
+  const auto from = sides_.find(work.source, work.source_in, work.box, false);
+  if (!from || from->range.allocation == nullptr) return;
+  transfers_.host_touch({.call = work.call, .rows = from->rows(work.box)}, operation, {});
+}
+
 void CopyRunner::run(const FillWork& work, const Operation& operation) {
   const auto part = [&](const Place& to_part, const Place&, const Box& box, std::size_t) {
     FillWork one = work;

@@ -40,6 +40,7 @@ class CopyRunner {
 
   void run(const CopyWork& work, const Operation& operation);
   void run(const FillWork& work, const Operation& operation);
+  void run(const EarlyReadWork& work, const Operation& operation);
 
   // Returns what a copy or a fill moves if it runs ahead of its turn; what is for the host is moved
   // to `kept`, which is resized, and what a fill writes is taken from there.  Nothing: it cannot

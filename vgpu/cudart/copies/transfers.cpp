@@ -382,9 +382,11 @@ void Transfers::host_touch(const Touch& now, const Operation& step,
     return std::ranges::find(ordered, launch) != ordered.end();
   });
   if (!unordered.empty()) {
-    for_each_access(now, row_at(now.rows, 0, 0), unordered, [&](const vgpu::HostAccess& access) {
-      observers_.notify_of_memory(
-          [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+    for_each_row(now.rows, [&](const Row& row) {
+      for_each_access(now, row, unordered, [&](const vgpu::HostAccess& access) {
+        observers_.notify_of_memory(
+            [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+      });
     });
   }
   touch(Touch(now), {}, step);

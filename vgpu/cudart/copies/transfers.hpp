@@ -108,7 +108,8 @@ class Transfers {
                           const Operation& operation) {
     touch({call, rows, write}, {}, operation);
   }
-  // A load or store by the host, in a step of its own (Operations::step_of_host).
+  // A load or store by the host, in a step of its own (Operations::step_of_host); or an early read
+  // (EarlyReadWork).
   //   ordered: launches that come before or after it in addition to what the step says
   void host_touch(const Touch& now, const Operation& step, std::span<const std::uint32_t> ordered);
 

@@ -177,7 +177,7 @@ cudaGraphNodeType type_of(const Work& work) {
       cudaGraphNodeTypeMemset,   cudaGraphNodeTypeHost,   cudaGraphNodeTypeMemFree,
       cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeKernel, cudaGraphNodeTypeConditional,
       cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeEmpty,  cudaGraphNodeTypeEventRecord,
-      cudaGraphNodeTypeEmpty};
+      cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeEmpty};
   static_assert(kTypes.size() == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }

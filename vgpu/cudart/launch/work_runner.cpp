@@ -42,6 +42,7 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
       runner.kernel_has_run();
     }
     void operator()(const CopyWork& work) const { runner.run(work, operation, host); }
+    void operator()(const EarlyReadWork& work) const { dependencies.copies.run(work, operation); }
     void operator()(const FillWork& work) const { dependencies.copies.run(work, operation); }
     void operator()(const HostWork& work) const {
       if (host.is_gone) return;

@@ -130,13 +130,21 @@ std::optional<cudaError_t> Execution::run_at_once(Stream& stream, const CopyWork
   return dependencies_.devices[stream.device].errors.sticky();
 }
 
-cudaError_t Execution::submit_together(Stream& stream, std::vector<Work> works) {
+cudaError_t Execution::submit_together(Stream& stream, std::vector<TogetherWork> works) {
   if (stream.capture != nullptr) return spoil_capture(stream);
   std::vector<OperationPtr> before;
   queues_.before_next(stream, before);
-  std::vector<OperationPtr> all;
-  for (Work& work : works) all.push_back(enqueue(std::move(work), before, stream.device));
+  std::vector<OperationPtr> all, read_in_call;
+  for (TogetherWork& one : works) {
+    std::vector<OperationPtr> after = before;
+    if (one.early) {
+      after.push_back(enqueue(std::move(*one.early), {}, stream.device));
+      if (one.is_read_in_call) read_in_call.push_back(after.back());
+    }
+    all.push_back(enqueue(std::move(one.work), after, stream.device));
+  }
   stream.last = enqueue(EmptyWork{}, all.empty() ? before : all, stream.device);
+  for (const OperationPtr& read : read_in_call) wait_for(read);
   return cudaSuccess;
 }
 

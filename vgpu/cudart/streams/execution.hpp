@@ -112,9 +112,15 @@ class Execution {
   // Does the same for a copy for which the host waits, without a queue, if everything requested so
   // far comes before it and only kernels are pending; otherwise returns nothing.
   std::optional<cudaError_t> run_at_once(Stream& stream, const CopyWork& work);
+  // A work and, of a copy whose source is not read in the order of the stream, that read.
+  struct TogetherWork {
+    Work work;
+    std::optional<EarlyReadWork> early{};
+    bool is_read_in_call = false;  // before the call returns
+  };
   // Requests several operations that are not ordered among themselves; later operations of the
   // stream come after all of them.
-  cudaError_t submit_together(Stream& stream, std::vector<Work> works);
+  cudaError_t submit_together(Stream& stream, std::vector<TogetherWork> works);
   // Requests an operation after everything that was requested of these devices, and before
   // everything requested later.
   void submit_across(const std::set<unsigned>& devices, Work work, unsigned device);

@@ -63,6 +63,16 @@ struct CopyWork {
   const CopyEnds* ends = nullptr;
 };
 
+// A copy's source, which is read before the copy's turn in its stream
+// (cudaMemcpySrcAccessOrderDuringApiCall and Any).  It moves nothing: an access that nothing orders
+// with the read is a race, so the bytes at the copy's turn are the same.
+struct EarlyReadWork {
+  std::string_view call;
+  Place source;
+  Where source_in = Where::device;
+  Box box;
+};
+
 struct FillWork {
   std::string_view call;
   Place target;
@@ -128,6 +138,6 @@ struct EmptyWork {};
 
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork,
                           AllocateWork, LibraryWork, ConditionalWork, ResetWork, ValueWork,
-                          ProcessEventWork, GraphEndWork>;
+                          ProcessEventWork, GraphEndWork, EarlyReadWork>;
 
 }  // namespace warpcheck::cudart

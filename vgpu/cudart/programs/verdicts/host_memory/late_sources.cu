@@ -1,7 +1,8 @@
 // Copies that read memory of the program when they run in their stream, and not at their call: a
 // source that the program changes or frees before is a defect.  Which copies do so: batches in
 // stream order, registered memory, copy nodes of graphs.  Not those that take pageable memory at
-// their call.
+// their call.  And sources that a batch may read before its turn, although a kernel before it in the
+// stream writes them.
 // case freed_small: | | 0 100
 // expect freed_small: error data-race batch
 // says freed_small: cudaMemcpyBatchAsync (1) reads memory of the host when it runs in its stream, and the program has changed or freed that memory since the call
@@ -46,6 +47,21 @@
 // case symbol: | | 15 100
 // expect symbol: clean
 // prints symbol: ok
+// case any_after_kernel: | | 16 100
+// expect any_after_kernel: error data-race batch
+// case any_after_wait: | | 17 100
+// expect any_after_wait: clean
+// prints any_after_wait: ok
+// case in_call_after_kernel: | | 18 100
+// expect in_call_after_kernel: error data-race batch
+// case any_before_kernel: | | 19 100
+// expect any_before_kernel: clean
+// prints any_before_kernel: ok
+// case locked_after_kernel: | | 20 100
+// expect locked_after_kernel: error data-race batch
+// case locked_during_call: | | 21 100
+// expect locked_during_call: clean
+// prints locked_during_call: ok
 #include <sys/mman.h>
 
 #include <cstdio>
@@ -55,6 +71,7 @@
 __global__ void busy(int* p) {
   for (int r = 0; r < 100; ++r) p[threadIdx.x] = p[threadIdx.x] * 3 + 1;
 }
+__global__ void put(int* p, int value) { p[threadIdx.x] = value; }
 __device__ int variable[100];
 
 int kind, n;
@@ -112,6 +129,25 @@ __attribute__((noinline)) cudaGraphExec_t capture_local() {
   cudaGraphDestroy(graph);
   cudaGraphLaunch(executable, stream);
   return executable;
+}
+
+// Sources that a kernel of the stream writes.
+void copy_written(cudaMemcpySrcAccessOrder order, bool waits) {
+  put<<<1, n, 0, stream>>>(back, 7);
+  if (waits) cudaStreamSynchronize(stream);
+  batch(to, back, n * sizeof(int), order);
+}
+
+void copy_locked(bool changes) {
+  int* locked;
+  cudaMallocHost(&locked, n * sizeof(int));
+  for (int i = 0; i < n; ++i) locked[i] = 7;
+  if (!changes) put<<<1, n, 0, stream>>>(locked, 7);
+  batch(to, locked, n * sizeof(int),
+        changes ? cudaMemcpySrcAccessOrderDuringApiCall : cudaMemcpySrcAccessOrderAny);
+  for (int i = 0; changes && i < n; ++i) locked[i] = 8;
+  cudaStreamSynchronize(stream);
+  cudaFreeHost(locked);
 }
 
 void set_sevens(void* memory) {
@@ -197,6 +233,13 @@ int main(int, char** arguments) {
     host.assign(n, 8);
     cudaMemcpyFromSymbolAsync(to, variable, sizeof variable, 0, cudaMemcpyDeviceToDevice, stream);
   }
+  if (kind == 16 || kind == 17) copy_written(cudaMemcpySrcAccessOrderAny, kind == 17);
+  if (kind == 18) copy_written(cudaMemcpySrcAccessOrderDuringApiCall, false);
+  if (kind == 19) {
+    copy_written(cudaMemcpySrcAccessOrderAny, true);
+    put<<<1, n, 0, stream>>>(back, 8);
+  }
+  if (kind == 20 || kind == 21) copy_locked(kind == 21);
   cudaStreamSynchronize(stream);
   std::vector<int> result(n);
   cudaMemcpy(result.data(), to, n * sizeof(int), cudaMemcpyDeviceToHost);
