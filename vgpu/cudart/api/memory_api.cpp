@@ -75,7 +75,11 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
     return cudaErrorInvalidValue;
   }
   if (stream != nullptr) {
-    if (!is_of_graph) allocations.free_later(*allocation);
+    if (is_of_graph) {
+      device.findings().mishaps().free_requested(*allocation);
+    } else {
+      allocations.free_later(*allocation);
+    }
     return device.execution().submit(*stream, FreeWork{reported_name(call), allocation}, false);
   }
   device.host_accesses().freed(*allocation);

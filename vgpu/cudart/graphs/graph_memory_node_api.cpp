@@ -101,6 +101,7 @@ cudaError_t set_free(Device& device, void* pointer, Node& node) {
                        found->address == reinterpret_cast<std::uint64_t>(pointer) &&
                        device.allocations().of_graphs().has(*found);
   if (!is_ours) return cudaErrorInvalidValue;
+  device.findings().mishaps().free_requested(*found);
   node.work = FreeWork{"cudaGraphAddMemFreeNode", found};
   return cudaSuccess;
 }

@@ -55,8 +55,9 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     }
     void operator()(const FreeWork& work) const { runner.free(work, operation); }
     void operator()(const AllocateWork& work) const {
+      if (work.of_graph) dependencies.allocations.of_graphs().take(*work.allocation);
       dependencies.transfers.allocate(work.call, *work.allocation, operation);
-      if (work.of_graph) dependencies.allocations.take(*work.allocation);
+      if (work.of_graph) dependencies.allocations.renew(*work.allocation);
     }
     void operator()(const LibraryWork& work) const {
       dependencies.libraries.run(work, operation, host);
@@ -208,12 +209,12 @@ void WorkRunner::run_launched(GraphRun& by, const GraphRequest& request,
 void WorkRunner::free(const FreeWork& work, const Operation& operation) {
   vgpu::Allocation& allocation = *work.allocation;
   dependencies_.allocations.forget_later_free(allocation);
-  if (!allocation.live) return;
   if (dependencies_.allocations.of_graphs().is_unused(allocation)) {
     dependencies_.findings.add(vgpu::freed_twice(
         work.call, allocation, dependencies_.findings.mishaps().place_of_free(allocation)));
     return;
   }
+  if (!allocation.live) return;
   dependencies_.transfers.free(work.call, allocation, operation);
   dependencies_.allocations.free(allocation);
 }

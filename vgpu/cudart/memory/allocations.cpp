@@ -125,11 +125,6 @@ void Allocations::free_later(const vgpu::Allocation& allocation) {
   findings_.mishaps().free_requested(allocation);
 }
 
-void Allocations::take(const vgpu::Allocation& allocation) {
-  of_all_.of_graphs.take(allocation);
-  notify_allocated(allocation);
-}
-
 void Allocations::hand_out(const vgpu::Allocation& allocation, std::uint64_t offset,
                            std::uint64_t bytes) const {
   allocation.for_each_part(
@@ -154,7 +149,14 @@ void Allocations::fill_from_host(const vgpu::Allocation& allocation) const {
 }
 
 vgpu::Allocation* Allocations::find(const void* pointer) const {
-  return memory_.find(address_of(pointer));
+  const std::uint64_t address = address_of(pointer);
+  vgpu::Allocation* const found = memory_.find(address);
+  if (found != nullptr) return found;
+  // Calls may name memory of a graph at any time: its next launch takes the memory again.
+  const vgpu::Allocation* const nearest = memory_.nearest(address);
+  const bool is_of_graph = nearest != nullptr && of_all_.of_graphs.has(*nearest) &&
+                           address - nearest->address < nearest->bytes;
+  return is_of_graph ? const_cast<vgpu::Allocation*>(nearest) : nullptr;
 }
 
 const vgpu::Allocation* Allocations::nearest(const void* pointer) const {

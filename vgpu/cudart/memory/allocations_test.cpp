@@ -130,13 +130,20 @@ TEST_F(OfDevice, MemoryOfAGraphIsKept) {
   of_graphs.add(*one);
   EXPECT_TRUE(of_graphs.is_unused(*one));
   EXPECT_EQ(of_graphs.used_bytes(), 0u);
-  allocations.take(*one);
+  of_graphs.take(*one);
+  allocations.renew(*one);
   EXPECT_FALSE(of_graphs.is_unused(*one));
   EXPECT_EQ(of_graphs.used_bytes(), 16u);
+  EXPECT_TRUE(allocations.range_at("cudaMemset", at(*one, 4), 4, true));
   allocations.free(*one);
   EXPECT_TRUE(of_graphs.is_unused(*one));
   EXPECT_EQ(of_graphs.reserved_bytes(), 16u);
-  EXPECT_EQ(allocations.find(at(*one, 0)), one);
+  EXPECT_EQ(allocations.find(at(*one, 0)), one) << "for a call that builds a graph";
+  EXPECT_FALSE(allocations.range_at("cudaMemset", at(*one, 4), 4, true));
+  ASSERT_EQ(found().size(), 1u);
+  EXPECT_EQ(found()[0].kind, vgpu::FindingKind::use_after_free);
+  of_graphs.take(*one);
+  EXPECT_TRUE(allocations.range_at("cudaMemset", at(*one, 4), 4, true));
   EXPECT_EQ(events.events, (Events{"allocate 16", "allocate 16", "allocate 16"}));
 }
 

@@ -1,6 +1,7 @@
 // Memory of the allocation nodes of graphs.  Its address is fixed, because kernels contain it, so
 // it belongs to the device until the device is reset; the launches of a graph take it and return
-// it.
+// it.  What a launch has returned is not live: until another launch takes it, a use of it is a use
+// of freed memory.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ class GraphMemory {
     const auto found = in_use_.find(&allocation);
     return found != in_use_.end() && !found->second;
   }
-  void take(const vgpu::Allocation& allocation) { in_use_[&allocation] = true; }
-  void give_back(const vgpu::Allocation& allocation) { in_use_[&allocation] = false; }
+  void take(vgpu::Allocation& allocation) { set(allocation, true); }
+  void give_back(vgpu::Allocation& allocation) { set(allocation, false); }
 
   [[nodiscard]] std::uint64_t used_bytes() const { return bytes(true); }
   [[nodiscard]] std::uint64_t reserved_bytes() const { return bytes(false); }
@@ -36,6 +37,11 @@ class GraphMemory {
       if (in_use || !only_used) sum += allocation->bytes;
     }
     return sum;
+  }
+
+  void set(vgpu::Allocation& allocation, bool in_use) {
+    in_use_[&allocation] = allocation.live = in_use;
+    for (vgpu::Allocation& part : allocation.parts) part.live = in_use;
   }
 
   std::map<const vgpu::Allocation*, bool> in_use_;
