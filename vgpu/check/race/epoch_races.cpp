@@ -14,8 +14,11 @@ namespace {
 
 // Shadows are kept between trials up to this amount of host memory.
 constexpr std::size_t kKeptBytesMax = std::size_t{1} << 30;
-// Shadows larger than this are released with their allocation.
+// Shadows larger than this are released with their allocation, if those of a trial that are not
+// have this amount of host memory.  The next trial mostly has the same allocations; its pages are
+// there.
 constexpr std::size_t kReleasedMin = std::size_t{1} << 20;
+constexpr std::size_t kLeftBytesMax = std::size_t{64} << 20;
 
 // Returns the cell at which lane 0 of a strided row, or every lane of a uniform row, begins.
 //   row: an Access or a RowLog::UpdateRow; offset_shift: cell = byte offset >> offset_shift
@@ -62,6 +65,7 @@ void EpochRaces::reset(WarpModel model) {
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
   if (kept > kKeptBytesMax) shadows_.clear();
+  left_bytes_ = 0;
 }
 
 void EpochRaces::begin_launch(const Sync& sync, std::uint32_t launch) {
@@ -380,6 +384,10 @@ void EpochRaces::forget(const Allocation& allocation) {
   Shadow& shadow = shadows_[allocation.id];
   if (!allocation.on_heap()) {
     if (shadow.host_bytes() < kReleasedMin) return;
+    if (left_bytes_ + shadow.host_bytes() <= kLeftBytesMax) {
+      left_bytes_ += shadow.host_bytes();
+      return;
+    }
     queues_[allocation.id]->clear(room_);
     return shadow.release();
   }

@@ -100,6 +100,7 @@ class EpochRaces {
   RowLoops loops_;
   EpochReports reports_;
   std::vector<Shadow> shadows_;  // by Allocation::id
+  std::size_t left_bytes_ = 0;   // of host memory, in shadows of freed memory
   DeferredRoom room_;
   // In front of them; machine code keeps pointers to these.
   std::vector<std::unique_ptr<DeferredRows>> queues_;
