@@ -46,6 +46,20 @@ TEST_F(Clusters, KnowWhereTheirBlocksAre) {
   EXPECT_EQ(ints(27)[16 + 10], 0u);
 }
 
+TEST_F(Clusters, PlacesAreVectorsToo) {
+  compile(std::string(kPerBlock) +
+          "mov.v4.u32 {%r5,%r6,%r7,%r8}, %ctaid; st.global.v4.u32 [%rd4], {%r5,%r6,%r7,%r8};\n"
+          "mov.v4.u32 {%r5,%r6,%r7,%r8}, %nctaid; st.global.v4.u32 [%rd4+16], {%r5,%r6,%r7,%r8};\n"
+          "mov.v4.u32 {%r5,%r6,%r7,%r8}, %cluster_nctaid;\n"
+          "st.global.v4.u32 [%rd4+32], {%r5,%r6,%r7,%r8};\n"
+          "mov.u32 %r5, %tid.w; st.global.u32 [%rd4+48], %r5;");
+  cluster_ = {2, 1, 1};
+  run({4, 1, 1}, {1, 1, 1});
+  const std::vector<std::uint32_t> out = ints(4 * 16);
+  EXPECT_EQ(std::vector<std::uint32_t>(out.begin() + 48, out.begin() + 61),
+            (std::vector<std::uint32_t>{3, 0, 0, 0, 4, 1, 1, 0, 2, 1, 1, 0, 0}));
+}
+
 TEST_F(Clusters, AddressesHoldTheRank) {
   compile(std::string(kPerBlock) +
               "mov.u32 %r5, s; cvt.u64.u32 %rd6, %r5; cvta.shared.u64 %rd6, %rd6;\n"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -16,29 +17,42 @@ namespace {
 // Special registers (chapter 10) that have no SpecialRegister: an instruction that reads one is
 // refused.
 bool is_other_special_register(std::string_view name) {
-  constexpr std::array kNames = {"%tid",
-                                 "%ntid",
-                                 "%ctaid",
-                                 "%nctaid",
-                                 "%tid.w",
-                                 "%ntid.w",
-                                 "%ctaid.w",
-                                 "%nctaid.w",
-                                 "%aggr_smem_size",
-                                 "%reserved_smem_offset_begin",
-                                 "%reserved_smem_offset_end",
-                                 "%reserved_smem_offset_cap",
+  constexpr std::array kNames = {"%aggr_smem_size", "%reserved_smem_offset_begin",
+                                 "%reserved_smem_offset_end", "%reserved_smem_offset_cap",
                                  "%reserved_smem_offset_0"};
   for (const std::string_view known : kNames) {
     if (known == name) return true;
   }
-  for (const std::string_view family :
-       {"%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid", "%envreg", "%pm"}) {
-    if (!name.starts_with(family)) continue;
-    const char next = name.size() > family.size() ? name[family.size()] : '.';
-    if (next == '.' || (next >= '0' && next <= '9')) return true;
+  for (const std::string_view family : {"%envreg", "%pm"}) {
+    if (!name.starts_with(family) || name.size() == family.size()) continue;
+    const char next = name[family.size()];
+    if (next >= '0' && next <= '9') return true;
   }
   return false;
+}
+
+// `%tid` and the like are vectors of four, of which the last element is zero (chapter 10).  Returns
+// such a vector, or its last element; nothing: it is another name.
+std::optional<Operand> special_vector(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kVectors = {
+      "%tid",       "%ntid",       "%ctaid",         "%nctaid",
+      "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"};
+  constexpr std::string_view kLast = ".w";
+  Operand zero;
+  zero.kind = Operand::Kind::immediate;
+  const bool is_last = name.ends_with(kLast);
+  if (is_last) name.remove_suffix(kLast.size());
+  if (std::ranges::find(kVectors, name) == kVectors.end()) return std::nullopt;
+  if (is_last) return zero;
+  Operand vector;
+  vector.kind = Operand::Kind::vector;
+  for (const char element : std::string_view("xyz")) {
+    Operand& part = vector.parts.emplace_back();
+    part.kind = Operand::Kind::special;
+    part.special = find_special_register(fmt::format("{}.{}", name, element));
+  }
+  vector.parts.push_back(std::move(zero));
+  return vector;
 }
 
 class InstructionParser {
@@ -269,6 +283,7 @@ class InstructionParser {
       out.kind = Operand::Kind::special;
       return out;
     }
+    if (std::optional<Operand> vector = special_vector(name)) return std::move(*vector);
     if (!is_other_special_register(name)) {
       lexer_.fail(line, fmt::format("undeclared name '{}'", printable(name)));
     }
