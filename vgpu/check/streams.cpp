@@ -23,9 +23,12 @@ AccessSide side_of(const HostOperation& operation) {
   return host_side(role_of_call(operation));
 }
 
+bool is_early_read(std::string_view call) { return call.starts_with(kEarlyRead); }
+
 // Nodes that a program has added to a graph by hand are ordered by its edges alone; captured ones
 // have the names of calls in streams.
 std::string_view what_keeps_apart(std::string_view call) {
+  if (is_early_read(call)) return "its access order lets it run before its turn in the stream";
   return call.starts_with("cudaGraphAdd")
              ? "no path of the graph's edges leads from one to the other"
              : "they are in different streams";
@@ -33,8 +36,9 @@ std::string_view what_keeps_apart(std::string_view call) {
 
 std::string message_of(const HostOperation& earlier, const HostOperation& later) {
   if (earlier.place == nullptr && later.place == nullptr) {
-    return fmt::format("nothing orders {} (1) and {} (2): {}", earlier.name(), later.name(),
-                       what_keeps_apart(earlier.name()));
+    return fmt::format(
+        "nothing orders {} (1) and {} (2): {}", earlier.name(), later.name(),
+        what_keeps_apart(is_early_read(later.name()) ? later.name() : earlier.name()));
   }
   const unsigned own = later.place != nullptr ? 2 : 1;
   const HostOperation &host = own == 2 ? later : earlier, &operation = own == 2 ? earlier : later;

@@ -25,6 +25,10 @@ struct HostOperation {
   [[nodiscard]] std::string_view name() const { return operand == nullptr ? call : operand->name; }
 };
 
+// How the name of an operation begins that reads the source of a copy before the copy's turn in its
+// stream (cudaMemcpySrcAccessOrderAny); the name of the call follows.
+inline constexpr std::string_view kEarlyRead = "the early read of ";
+
 // Makes the finding for two stream operations that are not ordered and that access the same byte of
 // one allocation.
 //   same_bytes: both write the same bytes from the same source, so their order does not matter.

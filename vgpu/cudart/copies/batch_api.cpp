@@ -22,7 +22,11 @@ bool is_order(int order) {
 // nothing: it is memory of the program's own, which is compared (late_host_sides.hpp).
 std::optional<EarlyReadWork> early_read_of(Device& device, const CopyWork& work) {
   if (device.copy_sides().is_pageable(work.source_in, work.source.pointer)) return std::nullopt;
-  return EarlyReadWork{work.call, work.source, work.source_in, work.box};
+  // kEarlyRead and the call
+  const std::string_view name = work.call == "cudaMemcpyBatchAsync"
+                                    ? "the early read of cudaMemcpyBatchAsync"
+                                    : "the early read of cudaMemcpy3DBatchAsync";
+  return EarlyReadWork{name, work.source, work.source_in, work.box};
 }
 
 //   flags: a wish to overlap with kernels, which has no effect here
