@@ -66,7 +66,7 @@ class Allocations {
   // Memory of a graph is kept for the graph's next launch.
   void free(vgpu::Allocation& allocation);
   // A graph has allocated its memory again: the old content is gone.
-  void renew(const vgpu::Allocation& allocation) { tell_allocated(allocation); }
+  void renew(const vgpu::Allocation& allocation) { notify_allocated(allocation); }
   // A region of an allocation has been handed out: the old content is gone.
   void hand_out(const vgpu::Allocation& allocation, std::uint64_t offset,
                 std::uint64_t bytes) const;
