@@ -51,7 +51,7 @@ struct Watched {
   // launches that no observer watches so closely.
   bool steps : 1 = false;
   // on_tally().  If all observers of rows watch tallies, rows that are counted there are not
-  // reported.
+  // reported, and those of a queue (queue_of()) are reported later than they are executed.
   bool tallies : 1 = false;
   // Registers that a thread has not written yet are undefined.
   bool unwritten_registers : 1 = false;
@@ -97,7 +97,7 @@ class Observer {
   // for all takes twice the time in machine code, where each access must be described.
   virtual bool takes_row(const RowAccess&) { return false; }
   // Receives the reads of a product.  False: nothing was done, and the machine must report them one
-  // by one.
+  // by one.  Observers of rows are asked first; one that returns true does not need them at all.
   virtual bool takes_product(const ProductRead&) { return false; }
   // Returns the record of accesses to a slot's shared memory, to which machine code may append rows
   // instead of calling takes_row().  Valid while the set of observers stays the same.  Null: each

@@ -52,9 +52,9 @@ struct Observers {
     return !of_accesses.empty() || !of_rows.empty() || undefined_memory != nullptr;
   }
   // Returns whether rows of global memory may be appended to the queues of those that watch
-  // accesses.
+  // accesses.  Observers of rows receive them late, so only those that count do not miss them.
   [[nodiscard]] bool may_queue_rows() const {
-    return !of_accesses.empty() && !is_looked_at() && of_rows.empty() && tally == nullptr &&
+    return !of_accesses.empty() && !is_looked_at() && (of_rows.empty() || tally_rows) &&
            weak_memory == nullptr;
   }
   // Returns where rows are counted that nobody needs to see; null: all rows are reported.

@@ -24,12 +24,8 @@ template <typename Function>
 
 std::uint32_t divided_up(std::uint32_t number, std::uint32_t by) { return (number + by - 1) / by; }
 
-// Returns the sectors of lanes that lie side by side.
+// Returns the sectors of lanes that lie side by side, of which some are active.
 std::uint32_t strided_sectors(const AccessedLanes& lanes) {
-  if (lanes.mask == ~0u) {
-    const std::uint64_t last = lanes.first + std::uint64_t{kWarpLanes} * lanes.bytes - 1;
-    return static_cast<std::uint32_t>(last / kSectorBytes - lanes.first / kSectorBytes) + 1;
-  }
   // The lanes of each sector become one bit: the lowest of theirs.
   const std::uint32_t lanes_of_sector = kSectorBytes / lanes.bytes;
   const auto before = static_cast<std::uint32_t>(lanes.first % kSectorBytes / lanes.bytes);
@@ -54,35 +50,29 @@ bool share_with(const AccessedLanes& lanes, std::uint32_t beside) {
 
 }  // namespace
 
-AccessCost AccessCosts::sectors(const AccessedLanes& lanes) {
-  if (lanes.pattern == Pattern::uniform) return {1, 1};
-  const std::uint32_t all =
-      lanes.pattern == Pattern::strided ? strided_sectors(lanes) : scattered_sectors(lanes);
-  return {all, std::min(all, divided_up(number_of(lanes.mask) * lanes.bytes, kSectorBytes))};
-}
-
-std::uint32_t AccessCosts::scattered_sectors(const AccessedLanes& lanes) {
-  const auto shift = static_cast<std::uint32_t>(lanes.first % kSectorBytes);
-  if (lanes.mask == ~0u) {
-    std::array<std::uint32_t, kWarpLanes> begins;
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      begins[lane] = (lanes.offsets[lane] + shift) & ~(kSectorBytes - 1);
-    }
-    return functions_->different(begins.data());
+AccessCost AccessCosts::sectors_of_some(const AccessedLanes& lanes) {
+  std::uint32_t all = 0;
+  if (lanes.pattern == Pattern::strided) {
+    all = strided_sectors(lanes);
+  } else {
+    const auto shift = static_cast<std::uint32_t>(lanes.first % kSectorBytes);
+    seen_.clear();
+    for_lanes(lanes.mask, [&](unsigned lane) {
+      all += seen_.add((lanes.offsets[lane] + shift) / kSectorBytes) ? 1 : 0;
+    });
   }
-  seen_.clear();
-  std::uint32_t count = 0;
-  for_lanes(lanes.mask, [&](unsigned lane) {
-    count += seen_.add((lanes.offsets[lane] + shift) / kSectorBytes) ? 1 : 0;
-  });
-  return count;
+  return {all, std::min(all, divided_up(number_of(lanes.mask) * lanes.bytes, kSectorBytes))};
 }
 
 std::uint32_t AccessCosts::places(const AccessedLanes& lanes) {
   if (lanes.pattern == Pattern::uniform) return 1;
   if (lanes.pattern == Pattern::strided) return number_of(lanes.mask);
   // Atomics have at least two bytes, at a multiple of them.
-  if (lanes.mask == ~0u && lanes.bytes > 1) return functions_->different(lanes.offsets);
+  if (lanes.mask == ~0u && lanes.bytes > 1) {
+    // All are the same distance behind a multiple of `bytes`.
+    const auto shift = static_cast<unsigned>(std::countr_zero(lanes.bytes));
+    return functions_->different(lanes.offsets, 0, shift);
+  }
   seen_.clear();
   std::uint32_t count = 0;
   const std::uint32_t* const offsets = lanes.offsets;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -103,13 +104,23 @@ class AccessCosts {
   explicit AccessCosts(std::string_view level = simd_level())
       : functions_(&lane_shape_functions(level)) {}
   [[nodiscard]] const LaneShapeFunctions& functions() const { return *functions_; }
-  [[nodiscard]] AccessCost sectors(const AccessedLanes& lanes);
+  [[nodiscard]] AccessCost sectors(const AccessedLanes& lanes) {
+    if (lanes.pattern == Pattern::uniform) return {1, 1};
+    if (lanes.mask != ~0u) return sectors_of_some(lanes);
+    const std::uint32_t begin = lanes.first % kSectorBytes;
+    const std::uint32_t all =
+        lanes.pattern == Pattern::scattered
+            ? functions_->different(lanes.offsets, begin, std::countr_zero(kSectorBytes))
+            : (begin + kWarpLanes * lanes.bytes - 1) / kSectorBytes + 1;
+    static_assert(kWarpLanes == kSectorBytes);
+    return {all, std::min(all, lanes.bytes)};
+  }
   [[nodiscard]] AccessCost wavefronts(const AccessedLanes& lanes, AccessKind kind);
   // Returns the number of different addresses.
   [[nodiscard]] std::uint32_t places(const AccessedLanes& lanes);
 
  private:
-  std::uint32_t scattered_sectors(const AccessedLanes& lanes);
+  AccessCost sectors_of_some(const AccessedLanes& lanes);
   std::uint32_t wavefronts_of_group(const AccessedLanes& lanes, std::uint32_t group,
                                     AccessKind kind);
 

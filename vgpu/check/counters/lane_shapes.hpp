@@ -15,8 +15,10 @@ struct LaneShapeFunctions {
   bool (*is_moved)(const std::uint32_t* offsets, const std::uint32_t* earlier) = nullptr;
   // Returns how many lanes the busiest of 32 banks of 4 bytes has.
   std::uint32_t (*lanes_of_busiest_bank)(const std::uint32_t* offsets) = nullptr;
-  // Returns the number of different offsets.  All are even, or all are odd.
-  std::uint32_t (*different)(const std::uint32_t* offsets) = nullptr;
+  // Returns how many different values (offset + add) >> shift has.
+  //   shift: at least 1
+  std::uint32_t (*different)(const std::uint32_t* offsets, std::uint32_t add,
+                             unsigned shift) = nullptr;
 };
 
 // level: "baseline", "avx2" or "avx512"; the host must support it.

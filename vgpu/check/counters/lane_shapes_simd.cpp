@@ -98,36 +98,11 @@ std::uint32_t lanes_of_busiest_bank(const std::uint32_t* offsets) {
 }
 #endif
 
-#if defined(__AVX512F__)
-// Compares each lane with those 1, 2, ... places before it.
-template <int... kPlaces>
-std::uint32_t different_of(__m512i first, __m512i second, std::integer_sequence<int, kPlaces...>) {
-  constexpr __mmask16 kAll = 0xffff;
-  // Before the lanes, what none of them has.
-  const __m512i none = _mm512_set1_epi32(_mm512_cvtsi512_si32(first) ^ 1);
-  unsigned repeats = 0, repeats_of_second = _mm512_cmpeq_epi32_mask(second, first);
-  const auto compare = [&](__m512i before_first, __m512i before_second) {
-    repeats |= _mm512_cmpeq_epi32_mask(first, before_first);
-    repeats_of_second |= _mm512_cmpeq_epi32_mask(second, before_first);
-    repeats_of_second |= _mm512_cmpeq_epi32_mask(second, before_second);
-  };
-  // Not without a mask: GCC 12 takes the plain function's result for uninitialized.
-  (..., compare(_mm512_maskz_alignr_epi32(kAll, first, none, kPlaces + 1),
-                _mm512_maskz_alignr_epi32(kAll, second, first, kPlaces + 1)));
-  return kShapeLanes - static_cast<std::uint32_t>(__builtin_popcount(repeats) +
-                                                  __builtin_popcount(repeats_of_second));
-}
-
-std::uint32_t different(const std::uint32_t* offsets) {
-  return different_of(shape_load<__m512i>(offsets), shape_load<__m512i>(offsets + 16),
-                      std::make_integer_sequence<int, 15>());
-}
-#else
 // Compares the lanes of each vector with all before them.
-std::uint32_t different(const std::uint32_t* offsets) {
+std::uint32_t different_words(const std::uint32_t* keys) {
   std::uint32_t padded[2 * kShapeLanes];  // before the lanes, what none of them has
-  for (unsigned lane = 0; lane < kShapeLanes; ++lane) padded[lane] = offsets[0] ^ 1;
-  std::memcpy(padded + kShapeLanes, offsets, 4 * kShapeLanes);
+  std::memset(padded, 0xff, 4 * kShapeLanes);
+  std::memcpy(padded + kShapeLanes, keys, 4 * kShapeLanes);
   ShapeWords repeats{};
 #pragma GCC unroll 8
   for (unsigned first = 0; first < kShapeLanes; first += kShapeWidth) {
@@ -143,6 +118,65 @@ std::uint32_t different(const std::uint32_t* offsets) {
   std::uint32_t count = kShapeLanes;
   for (unsigned i = 0; i < kShapeWidth; ++i) count += repeats[i];
   return count;
+}
+
+#if defined(__AVX2__)
+// Compares each lane of 16 bits with those 1 to 31 places before it, of which `none` is equal to
+// none.  All in registers, as the banks above.
+template <int... kPlaces>
+std::uint32_t different_of(__m256i first, __m256i second, __m256i none,
+                           std::integer_sequence<int, kPlaces...>) {
+  // 8 places before
+  const __m256i first_8 = _mm256_permute2x128_si256(none, first, 0x21);
+  const __m256i second_8 = _mm256_permute2x128_si256(first, second, 0x21);
+  __m256i of_first = _mm256_cmpeq_epi16(first, first_8);
+  __m256i of_second = _mm256_cmpeq_epi16(second, second_8);
+  __m256i far =
+      _mm256_or_si256(_mm256_cmpeq_epi16(second, first), _mm256_cmpeq_epi16(second, first_8));
+  // Lanes before those of `first` are as many places before, and 16 more, those of `second`.
+  const auto compare = [&](__m256i before_first, __m256i before_second) {
+    of_first = _mm256_or_si256(of_first, _mm256_cmpeq_epi16(first, before_first));
+    of_second = _mm256_or_si256(of_second, _mm256_cmpeq_epi16(second, before_second));
+    far = _mm256_or_si256(far, _mm256_cmpeq_epi16(second, before_first));
+  };
+  (..., (compare(_mm256_alignr_epi8(first, first_8, 2 * kPlaces + 2),
+                 _mm256_alignr_epi8(second, second_8, 2 * kPlaces + 2)),
+         compare(_mm256_alignr_epi8(first_8, none, 2 * kPlaces + 2),
+                 _mm256_alignr_epi8(second_8, first, 2 * kPlaces + 2))));
+  const __m256i repeats = _mm256_packs_epi16(of_first, _mm256_or_si256(of_second, far));
+  const auto bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(repeats));
+  return kShapeLanes - static_cast<std::uint32_t>(__builtin_popcount(bits));
+}
+
+// Keys that lie near each other differ in 15 bits.  Their order does not matter.
+std::uint32_t different(const std::uint32_t* offsets, std::uint32_t add, unsigned shift) {
+  const __m256i added = _mm256_set1_epi32(static_cast<int>(add));
+  const __m128i by = _mm_cvtsi32_si128(static_cast<int>(shift));
+  __m256i keys[4];
+  for (unsigned i = 0; i < 4; ++i) {
+    keys[i] = _mm256_add_epi32(shape_load<__m256i>(offsets + kShapeWidth * i), added);
+    keys[i] = _mm256_srl_epi32(keys[i], by);
+  }
+  const __m256i one = _mm256_broadcastd_epi32(_mm256_castsi256_si128(keys[0]));
+  __m256i differ = _mm256_xor_si256(keys[0], one);
+  for (unsigned i = 1; i < 4; ++i) {
+    differ = _mm256_or_si256(differ, _mm256_xor_si256(keys[i], one));
+  }
+  const __m256i low = _mm256_set1_epi32(0x7fff);
+  if (_mm256_testc_si256(low, differ) == 0) {
+    std::uint32_t words[kShapeLanes];
+    std::memcpy(words, keys, sizeof words);
+    return different_words(words);
+  }
+  for (__m256i& key : keys) key = _mm256_and_si256(key, low);
+  return different_of(_mm256_packus_epi32(keys[0], keys[1]), _mm256_packus_epi32(keys[2], keys[3]),
+                      _mm256_set1_epi16(-1), std::make_integer_sequence<int, 7>());
+}
+#else
+std::uint32_t different(const std::uint32_t* offsets, std::uint32_t add, unsigned shift) {
+  std::uint32_t keys[kShapeLanes];
+  for (unsigned lane = 0; lane < kShapeLanes; ++lane) keys[lane] = (offsets[lane] + add) >> shift;
+  return different_words(keys);
 }
 #endif
 

@@ -72,7 +72,6 @@ MemoryCounters::OfProgram& MemoryCounters::begin(const Program& program) {
 // Of the halves of a matrix, the second one is counted: as the words of all rows, which a GPU moves
 // together.
 bool MemoryCounters::has_whole_matrix(const Counter& counter, AccessedLanes& lanes) {
-  if (counter.half == Counter::Half::none) return true;
   // Lanes 8 i + 4 ... have the other half of the words of lanes 8 i ...
   const bool is_odd = counter.half == Counter::Half::odd;
   std::uint32_t at = is_odd ? kWarpLanes / 2 : 0;
@@ -86,7 +85,7 @@ bool MemoryCounters::has_whole_matrix(const Counter& counter, AccessedLanes& lan
   return is_odd;
 }
 
-void MemoryCounters::Cost::add_to(MemoryCounts& counts, std::uint64_t times) const {
+inline void MemoryCounters::Cost::add_to(MemoryCounts& counts, std::uint64_t times) const {
   if (space == ptx::Space::local) {
     counts.local_sectors += times * moved.moved;
     counts.local_bytes += times * bytes;
@@ -105,8 +104,8 @@ MemoryCounts MemoryCounters::Counter::all() const {
   return sum;
 }
 
-MemoryCounters::Cost MemoryCounters::cost_of(const AccessedLanes& lanes, ptx::Space space,
-                                             AccessKind kind) {
+inline MemoryCounters::Cost MemoryCounters::cost_of(const AccessedLanes& lanes, ptx::Space space,
+                                                    AccessKind kind) {
   const std::uint32_t active =
       lanes.mask == ~0u ? kWarpLanes : static_cast<std::uint32_t>(std::popcount(lanes.mask));
   Cost cost{.space = space, .moved = {}, .bytes = active * lanes.bytes};
@@ -118,16 +117,24 @@ MemoryCounters::Cost MemoryCounters::cost_of(const AccessedLanes& lanes, ptx::Sp
   return cost;
 }
 
-void MemoryCounters::count(Counter& counter, AccessedLanes lanes, ptx::Space space, AccessKind kind,
-                           std::uint64_t times) {
-  if (!has_whole_matrix(counter, lanes)) return;
+// Scattered lanes are compared with later ones only if they may lie as those before them did: data
+// mostly has every row somewhere else.
+bool MemoryCounters::may_repeat(Counter& counter, const AccessedLanes& lanes) {
+  if (lanes.mask != ~0u || counter.half != Counter::Half::none) return false;
+  if (lanes.pattern != Pattern::scattered) return true;
+  const std::uint32_t span = lanes.offsets[kWarpLanes - 1] - lanes.offsets[0];
+  return span == std::exchange(counter.span, span);
+}
+
+inline void MemoryCounters::count(Counter& counter, AccessedLanes lanes, ptx::Space space,
+                                  AccessKind kind, std::uint64_t times) {
+  if (counter.half != Counter::Half::none && !has_whole_matrix(counter, lanes)) return;
   const bool is_known =
       space == ptx::Space::global || space == ptx::Space::shared || space == ptx::Space::local;
   if (!is_known) return;
   const Cost cost = cost_of(lanes, space, kind);
   cost.add_to(counter.counts, times);
-  const bool may_repeat = lanes.mask == ~0u && counter.half == Counter::Half::none;
-  if (may_repeat) note_shape(counter, lanes, cost, kind);
+  if (may_repeat(counter, lanes)) note_shape(counter, lanes, cost, kind);
 }
 
 void MemoryCounters::note_shape(Counter& counter, const AccessedLanes& lanes, const Cost& cost,
@@ -175,7 +182,17 @@ void MemoryCounters::on_rows(const Program& program, std::span<const RowAccess> 
       ++counter.repeated->times;
       continue;
     }
-    count(counter, lanes, row.space, row.kind);
+    // Most rows that are not alike are those of lanes that data sends somewhere.
+    const bool is_gathered = is_scattered && row.mask == ~0u && row.space == ptx::Space::global &&
+                             row.kind != AccessKind::atomic && !may_repeat(counter, lanes);
+    if (is_gathered) {
+      const AccessCost cost = costs_.sectors(lanes);
+      ++counter.counts.requests;
+      counter.counts.sectors += cost.moved;
+      counter.counts.ideal_sectors += cost.ideal;
+      continue;
+    }
+    count(counter, lanes, row.space, row.kind, 1);
   }
 }
 

@@ -36,6 +36,8 @@ class MemoryCounters final : public Observer {
   void on_sync(const Sync& sync) override;
   void on_rows(const Program& program, std::span<const RowAccess> rows) override;
   void on_access(const Access& access) override;
+  // Reads by the asynchronous proxy are not counted.
+  bool takes_product(const ProductRead& /*read*/) override { return true; }
   void on_tally(const Program& program, std::span<const InstrTally> tally) override;
 
  private:
@@ -65,8 +67,9 @@ class MemoryCounters final : public Observer {
   struct Counter {
     MemoryCounts counts;                 // without those of `repeated`
     std::unique_ptr<Repeated> repeated;  // null: none so far
-    std::int64_t runs = 0, lanes = 0;    // InstrTally
-    bool is_counted = true;  // false: its accesses take another way than those of threads
+    std::uint32_t span = 0;            // from lane 0 to the last lane of the latest scattered lanes
+    std::int64_t runs = 0, lanes = 0;  // InstrTally
+    bool is_counted = true;            // false: its accesses take another way than those of threads
     // Of a matrix that is transposed, the machine moves the even rows and then the odd ones.
     enum class Half : std::uint8_t { none, even, odd } half = Half::none;
     [[nodiscard]] MemoryCounts all() const;
@@ -91,7 +94,8 @@ class MemoryCounters final : public Observer {
     return last_counters_[pc];
   }
   void count(Counter& counter, AccessedLanes lanes, ptx::Space space, AccessKind kind,
-             std::uint64_t times = 1);
+             std::uint64_t times);
+  [[nodiscard]] static bool may_repeat(Counter& counter, const AccessedLanes& lanes);
   [[nodiscard]] Cost cost_of(const AccessedLanes& lanes, ptx::Space space, AccessKind kind);
   static void note_shape(Counter& counter, const AccessedLanes& lanes, const Cost& cost,
                          AccessKind kind);

@@ -29,7 +29,7 @@ class TraceFile {
   static int begin(const std::string& path, TraceFormat format);
   static int end(const std::string& path, TraceFormat format, bool is_cut = false);
 
-  // Appends a line, or lines that belong together.  Those that reach the limit are the last.  False:
+  // Appends a line, or lines that belong together.  Those that reach the limit are the last. False:
   // they are left out, as are all later ones.
   bool add(std::string_view lines);
   // Appends the mark of the end, whatever the file's size.

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "vgpu/check/counters/memory_counters.hpp"
 #include "vgpu/check/race/rows/row_log.hpp"
 #include "vgpu/differential/engine.hpp"
 #include "vgpu/differential/random/random_program.hpp"
@@ -507,17 +508,23 @@ void expect_same_notes(const char* text, std::uint32_t settles_at, const ToldMax
   }
 }
 
-// Runs a program interpreted and as machine code, which may report so many percent of the rows.
-void expect_same_queue(const char* text, QueuedKind kind, std::size_t told_percent) {
+// Runs a program interpreted and as machine code, which may report so many percent of the rows;
+// counted or not.
+void expect_same_queue(const char* text, QueuedKind kind, std::size_t told_percent,
+                       bool is_counted = false) {
   const ptx::Module module = ptx::parse(text, "queued");
   for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
     if (level > host_simd_level()) continue;
+    MemoryCounters of_interpreted, of_compiled;
     Queued interpreted(kind), compiled(kind);
     for (Queued* const queued : {&interpreted, &compiled}) {
-      const MachineSettings settings{
-          .level = level, .compiles = queued == &compiled, .watches = queued};
+      const bool compiles = queued == &compiled;
+      MachineSettings settings{.level = level, .compiles = compiles, .watches = queued};
+      if (is_counted) settings.watches_too = compiles ? &of_compiled : &of_interpreted;
       EXPECT_EQ(run_on_machine(module, threads_of(text), settings).problem, "");
     }
+    EXPECT_EQ(of_interpreted.counts(), of_compiled.counts());
+    EXPECT_EQ(of_compiled.total().requests != 0, is_counted);
     EXPECT_TRUE(interpreted.seen == compiled.seen);
     EXPECT_EQ(interpreted.told, interpreted.seen.size());
     EXPECT_LT(compiled.told, compiled.seen.size() * told_percent / 100);
@@ -528,6 +535,12 @@ TEST(RecordedReads, AreThoseThatTheInterpreterTells) { expect_same_queue(kReads,
 
 TEST(RecordedAtomics, AreThoseThatTheInterpreterTells) {
   expect_same_queue(kAtomics, QueuedKind::atomics(ptx::Scope::gpu, 4), 80);
+}
+
+TEST(RecordedReads, AreCounted) { expect_same_queue(kReads, {}, 70, true); }
+
+TEST(RecordedAtomics, AreCounted) {
+  expect_same_queue(kAtomics, QueuedKind::atomics(ptx::Scope::gpu, 4), 80, true);
 }
 
 TEST(RecordedRows, AreThoseThatTheInterpreterTells) { expect_same_notes(kRows, 24, {14, 0}); }

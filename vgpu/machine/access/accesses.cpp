@@ -45,6 +45,7 @@ Accesses::Plan Accesses::plan_of(const Instr& instr) {
 
 // Plans do not depend on the launch, except on whether it has weak memory.
 bool Accesses::begin_launch() {
+  open_queues_.clear();
   const bool is_weak = launch_.request().weak_memory != nullptr;
   const std::shared_ptr<NativeTier>& of = launch_.program().native;
   if (!is_weak && of != nullptr && of == plans_are_of_) return true;
@@ -84,7 +85,14 @@ void Accesses::open_queue(std::uint32_t pc, const Allocation& allocation) {
   if (!is_defined) return;
   site.is_unseen = queue == nullptr;
   site.queue = queue;
-  if (queue != nullptr) queue->limit = queue->permitted;
+  if (queue == nullptr) return;
+  queue->limit = queue->permitted;
+  const auto known = std::ranges::find(open_queues_, queue, &OpenQueue::queue);
+  if (known == open_queues_.end()) {
+    open_queues_.push_back({queue, &allocation});
+  } else {
+    known->allocation = &allocation;  // the launch may have freed the one before
+  }
 }
 
 void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active) {

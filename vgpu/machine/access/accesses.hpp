@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "vgpu/machine/access/current_access.hpp"
@@ -15,6 +16,12 @@
 #include "vgpu/machine/running_launch.hpp"
 
 namespace warpcheck::vgpu {
+
+// A queue of rows, and of which memory they are.
+struct OpenQueue {
+  const RowQueue* queue;
+  const Allocation* allocation;
+};
 
 class Accesses {
  public:
@@ -35,6 +42,8 @@ class Accesses {
         local_memory_(dependencies.local_memory),
         strong_writes_(dependencies.strong_writes) {}
 
+  // The queues to which machine code appends in this launch.
+  [[nodiscard]] std::span<const OpenQueue> open_queues() const { return open_queues_; }
   // Returns false if nothing is known yet about the program's accesses.
   bool begin_launch();
   [[nodiscard]] AccessSite* sites() { return targets_.sites(); }
@@ -159,6 +168,7 @@ class Accesses {
   Atomics& atomics_;
   LocalMemory& local_memory_;
   StrongWrites& strong_writes_;
+  std::vector<OpenQueue> open_queues_;
   std::vector<Plan> plans_;                         // by pc
   std::shared_ptr<const NativeTier> plans_are_of_;  // the program that plans_ belong to; null: none
   alignas(64) std::array<std::uint32_t, kWarpLanes> offsets_{};  // scratch

@@ -205,7 +205,9 @@ bool CurrentAccess::report(const ProductRead& read) {
   const Observers& observers = launch_.observers();
   if (observers.weak_memory != nullptr) return false;
   if (!is_watched()) return true;
-  if (!observers.of_rows.empty() || observers.of_accesses.size() > 1) return false;
+  const bool are_rows_content = std::ranges::all_of(
+      observers.of_rows, [&](Observer* observer) { return observer->takes_product(read); });
+  if (!are_rows_content || observers.of_accesses.size() > 1) return false;
   std::array<std::uint32_t, kWarpLanes> offsets;
   RowAccess row{.allocation = read.allocation,
                 .place = read.place,

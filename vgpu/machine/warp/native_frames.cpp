@@ -50,8 +50,10 @@ void NativeFrames::begin_record(NativeFrame& frame, const RunningFragment& run) 
       std::ranges::any_of(launch_.observers().of_rows,
                           [](const Observer* observer) { return observer->watches().shared; });
   frame.batches = frame.record != nullptr && is_received ? &batches_ : nullptr;
-  const bool may_read = frame.record != nullptr && launch_.observers().may_queue_rows();
-  frame.queue_time = may_read ? &frame.record->time : nullptr;
+  const bool are_handed_over = launch_.observers().of_rows.empty() || frame.batches != nullptr;
+  const bool may_queue =
+      frame.record != nullptr && are_handed_over && launch_.observers().may_queue_rows();
+  frame.queue_time = may_queue ? &frame.record->time : nullptr;
   frame.stored = frame.states->stored * 0x0101'0101u;
 }
 

@@ -23,7 +23,11 @@ class NativeFrames {
   //   loop: executes what machine code leaves to the interpreter
   NativeFrames(RunningLaunch& launch, Accesses& accesses, const Scalars& scalars,
                FragmentLoop& loop)
-      : launch_(launch), accesses_(accesses), scalars_(scalars), loop_(loop), batches_(launch) {}
+      : launch_(launch),
+        accesses_(accesses),
+        scalars_(scalars),
+        loop_(loop),
+        batches_(launch, accesses) {}
 
   // The frame of machine code for a warp whose lanes are together.  Valid for the launch, as long
   // as the memory that it points to does not move.

@@ -20,6 +20,7 @@
 #include "vgpu/check/order/clocks/epoch.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/access/access_record.hpp"
+#include "vgpu/machine/access/queued_row.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -123,24 +124,13 @@ class DeferredRows {
     clear(room);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       for (const std::byte* from = chunks[i]->data(); from != ends[i];) {
-        const auto taken = get<QueuedRow>(from);
+        RowAccess row;
+        const QueuedRow taken = take_queued(from, row);
         if (taken.bytes == 0) {
           begins(get<ShadowPeriod>(from), taken.pc);
-          continue;
+        } else {
+          performs(row, taken.time, kind_of(taken));
         }
-        RowAccess row;
-        row.pc = taken.pc;
-        row.mask = taken.mask;
-        row.first = taken.first;
-        row.space = ptx::Space::global;
-        row.kind = taken.scope == 0 ? AccessKind::read : AccessKind::atomic;
-        row.pattern = taken.pattern;
-        row.bytes = row.element_bytes = taken.bytes;
-        if (taken.pattern == Pattern::scattered) {
-          row.offsets = reinterpret_cast<const std::uint32_t*>(from);
-          from += kOffsetsBytes;
-        }
-        performs(row, taken.time, kind_of(taken));
       }
     }
     room.give_back(chunks);
