@@ -1,13 +1,12 @@
 #include "vgpu/check/order/poll_exits.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
-#include <set>
-#include <vector>
 
+#include "vgpu/check/order/value_paths.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
-#include "vgpu/program/operand_roles.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -15,33 +14,6 @@ namespace {
 
 constexpr std::uint32_t kLoopMax = 256;  // instructions of a loop
 constexpr int kStepsMax = 64;
-constexpr std::size_t kSeenMax = 16384;  // instructions behind a loop
-
-Ref result_of(const Instr& instr) {
-  return instr.kind == InstrKind::load ? instr[MemoryOperand::value] : instr[AtomicOperand::old];
-}
-
-// Returns whether a constant's row has this value; `ones`: all bits are set.
-bool is_constant(const Program& program, const Ref& ref, std::uint32_t bytes, bool ones) {
-  if (ref.bank != Bank::constant) return false;
-  const std::uint64_t all = ~std::uint64_t{0};
-  const std::uint64_t expected = ones ? all : 0;
-  return std::memcmp(program.constants.data() + ref.offset, &expected, bytes) == 0;
-}
-
-// Returns whether an atomic operation leaves every value as it is.
-bool changes_nothing(const Program& program, const Instr& instr) {
-  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
-  const Ref& value = instr[AtomicOperand::value];
-  switch (instr.modifiers.atom_op) {
-    case ptx::AtomOp::add:
-    case ptx::AtomOp::or_:
-    case ptx::AtomOp::xor_: return is_constant(program, value, bytes, false);
-    case ptx::AtomOp::and_: return is_constant(program, value, bytes, true);
-    case ptx::AtomOp::cas: return value == instr[AtomicOperand::swap];
-    default: return false;
-  }
-}
 
 bool may_poll(const Program& program, const Instr& instr) {
   const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
@@ -52,98 +24,6 @@ bool may_poll(const Program& program, const Instr& instr) {
     return false;
   }
   return result_of(instr).bank == (bytes == 8 ? Bank::wide : Bank::word);
-}
-
-bool branches(const Instr& instr) {
-  return instr.kind == InstrKind::branch || instr.kind == InstrKind::jump;
-}
-
-bool only_pauses(InstrKind kind) {
-  return kind == InstrKind::sleep || kind == InstrKind::nop || kind == InstrKind::fence;
-}
-
-// Returns whether an instruction loads what the access loads, as the same load in front of a loop
-// and in it.
-//   banks: the registers when the instruction executes
-bool loads_same(const LaneBanks& banks, const Instr& instr, const Access& access, unsigned lane) {
-  const Instr& first = access.program->code[access.pc];
-  const Ref& address = first[MemoryOperand::address];
-  if (instr.kind != first.kind || instr[MemoryOperand::address] != address ||
-      instr.displacement != first.displacement || instr.modifiers.type != first.modifiers.type) {
-    return false;
-  }
-  const std::size_t width = address.bank == Bank::wide ? 8 : 4;
-  return std::memcmp(row_of(banks, address) + lane * width,
-                     row_of(*access.registers, address) + lane * width, width) == 0;
-}
-
-// What follows a load: the first branch behind it, and the registers with the loaded value and what
-// is computed from it until then.
-struct Continuation {
-  std::uint32_t branch = ptx::kNone;
-  std::vector<Ref> values;
-  [[nodiscard]] bool has(const Ref& ref) const {
-    return std::ranges::find(values, ref) != values.end();
-  }
-};
-
-Continuation behind(const Program& program, std::uint32_t pc) {
-  Continuation found;
-  found.values = {result_of(program.code[pc])};
-  ++pc;
-  for (int step = 0; step < kStepsMax && pc < program.code.size(); ++step) {
-    const Instr& instr = program.code[pc];
-    if (branches(instr) && instr.guard.bank != Bank::none) {
-      found.branch = pc;
-      return found;
-    }
-    ++pc;
-    if (branches(instr)) {
-      pc = instr.target;
-    } else if (instr.kind == InstrKind::compute) {
-      bool depends = found.has(instr.guard);
-      roles_of(instr).reads.for_each_in(instr.operands,
-                                        [&](const Ref& ref) { depends |= found.has(ref); });
-      roles_of(instr).writes.for_each_in(instr.operands, [&](const Ref& ref) {
-        if (depends && ref.bank != Bank::none) found.values.push_back(ref);
-      });
-    } else if (!only_pauses(instr.kind)) {
-      break;
-    }
-  }
-  return found;
-}
-
-bool is_operand(const OperandSet& operands, const Instr& instr, const Ref& ref) {
-  bool is = false;
-  operands.for_each_in(instr.operands, [&](const Ref& one) { is |= one == ref; });
-  return is;
-}
-
-// Returns whether the value of a register is used on some path behind a branch, other than by a
-// comparison inside of [begin, last].
-bool is_used_behind(const Program& program, std::uint32_t branch, const Ref& ref,
-                    std::uint32_t begin, std::uint32_t last) {
-  std::set<std::uint32_t> seen;
-  std::vector<std::uint32_t> next{branch + 1, program.code[branch].target};
-  while (!next.empty()) {
-    const std::uint32_t pc = next.back();
-    next.pop_back();
-    if (pc >= program.code.size() || !seen.insert(pc).second) continue;
-    const Instr& instr = program.code[pc];
-    if (seen.size() > kSeenMax || instr.kind == InstrKind::jump_table) return true;
-    const bool is_comparison = instr.kind == InstrKind::compute &&
-                               instr.opcode == ptx::Opcode::setp_ && pc >= begin && pc <= last;
-    const OperandRoles roles = roles_of(instr);
-    if (!is_comparison && is_operand(roles.reads, instr, ref)) return true;
-    const bool is_guarded = instr.guard.bank != Bank::none;
-    if (!is_guarded && is_operand(roles.writes, instr, ref)) continue;
-    const bool ends = instr.kind == InstrKind::exit || instr.kind == InstrKind::ret ||
-                      instr.kind == InstrKind::trap || instr.kind == InstrKind::jump;
-    if (branches(instr)) next.push_back(instr.target);
-    if (is_guarded || !ends) next.push_back(pc + 1);
-  }
-  return false;
 }
 
 }  // namespace
@@ -169,9 +49,10 @@ PollExits::Poll PollExits::find(const Program& program, std::uint32_t pc) {
   }
   const Continuation next = behind(program, pc);
   if (next.branch == ptx::kNone || !next.has(program.code[next.branch].guard)) return {};
+  const std::array behind_branch{next.branch + 1, program.code[next.branch].target};
   const bool is_used = std::ranges::any_of(next.values, [&](const Ref& ref) {
     return ref.bank != Bank::predicate &&
-           is_used_behind(program, next.branch, ref, poll.begin, poll.last);
+           is_used_from(program, behind_branch, ref, poll.begin, poll.last);
   });
   if (is_used) return {};
   if (!poll.is_in_loop) {
@@ -237,7 +118,9 @@ std::optional<bool> PollExits::ends(const Access& access, unsigned lane, std::ui
       pc = instr.target;
     } else if (instr.kind == InstrKind::compute) {
       instr.compute(banks, instr, 1u << lane);
-    } else if (may_poll(program, instr) && loads_same(banks, instr, access, lane)) {
+    } else if (instr.kind == program.code[access.pc].kind && may_poll(program, instr) &&
+               instr.modifiers.type == program.code[access.pc].modifiers.type &&
+               is_same_word(banks, instr, access, lane)) {
       return false;
     } else {
       return std::nullopt;

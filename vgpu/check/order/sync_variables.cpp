@@ -32,6 +32,7 @@ SyncVariables& SyncVariables::operator=(SyncVariables&& other) noexcept {
   polled_ = std::move(other.polled_);
   chains_ = other.chains_;
   variables_ = other.variables_;
+  for_several_ = other.for_several_;
   return *this;
 }
 
@@ -44,7 +45,7 @@ std::uint64_t SyncVariables::thread_of(const StrongOperation& operation) const {
 SyncVariables::Granule* SyncVariables::granule_of(const StrongOperation& operation) {
   const std::uint32_t id = operation.access->allocation->id;
   const std::uint32_t number = operation.offset / kGranuleBytes;
-  const bool makes = operation.writes || operation.polls != nullptr;
+  const bool makes = operation.writes || operation.polls != nullptr || operation.takes != nullptr;
   if (id >= allocations_.size()) {
     if (!makes) return nullptr;
     allocations_.resize(id + 1);
@@ -71,7 +72,7 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   if (granule == nullptr) return {};
   Variable* found = find(*granule, operation);
   if (found == nullptr) {
-    if (!operation.writes && operation.polls == nullptr) return {};
+    if (!operation.writes && operation.polls == nullptr && operation.takes == nullptr) return {};
     found = &granule->emplace_back();
     found->offset = operation.offset;
     found->bytes = operation.bytes;
@@ -101,7 +102,8 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
 
 ChainPlace SyncVariables::perform_on(Variable& variable, const StrongOperation& operation,
                                      Miss& miss) {
-  const bool is_followed = variable.waits != nullptr || operation.polls != nullptr;
+  const bool is_followed =
+      variable.waits != nullptr || operation.polls != nullptr || operation.takes != nullptr;
   const bool is_weak_memory = operation.access->sources != nullptr;
   std::uint64_t value = 0;
   if (is_followed && !is_weak_memory) {
@@ -115,11 +117,16 @@ ChainPlace SyncVariables::perform_on(Variable& variable, const StrongOperation& 
     Written* found = is_barrier ? &variable.barrier->completed : nullptr;
     if (operation.polls != nullptr && !is_weak_memory && !is_barrier) {
       found = variable.find_exit(operation, thread_of(operation), value);
-      if (variable.waits != nullptr) polled_.insert(operation.access->allocation->id);
+    } else if (operation.takes != nullptr && !is_weak_memory && !is_barrier) {
+      found = find_needed(variable, operation, value);
     }
+    if (variable.waits != nullptr) polled_.insert(operation.access->allocation->id);
+    const Writer latest = variable.last;
     if (found != nullptr) variable.exchange(*found);
     seen = observe(variable, operation, miss);
     if (found != nullptr) variable.exchange(*found);
+    if (found != nullptr && operation.takes != nullptr)
+      miss = latest.missed_for(Missed::not_needed);
   }
   if (!operation.writes) return seen;
   write(variable, operation, operation.reads && is_linked(variable, operation));
@@ -154,8 +161,9 @@ void SyncVariables::Variable::complete_writes(std::uint64_t value) {
   if (latest.before == latest.after) waits->writes.pop_back();
 }
 
-// Returns what the first write since the thread polled in vain has left, if that ends its loop and
-// is not the latest write; otherwise null.
+// Returns what the first write since the thread polled in vain has left that ends its loop; null:
+// there is none.  An atomic operation that changed nothing may have come after that write, and has
+// released more.
 SyncVariables::Written* SyncVariables::Variable::find_exit(const StrongOperation& operation,
                                                            std::uint64_t thread,
                                                            std::uint64_t value) {
@@ -176,24 +184,86 @@ SyncVariables::Written* SyncVariables::Variable::find_exit(const StrongOperation
   const std::uint64_t first = std::max(seen->second, waits->forgotten) - waits->forgotten;
   waits->seen.erase(seen);
   if (!leaves) return nullptr;
-  for (std::size_t i = first; i + 1 < waits->writes.size(); ++i) {
+  for (std::size_t i = first; i < waits->writes.size(); ++i) {
     if (ends(waits->writes[i].after) == true) return &waits->writes[i].written;
   }
   return nullptr;
 }
 
+// Returns whether a thread that takes something leaves a value with which it would have gone the
+// same way.
+bool SyncVariables::Variable::lets_several_take(const StrongOperation& operation,
+                                                std::uint64_t value) {
+  EarlyTakes& takes = *operation.takes;
+  const std::optional<std::uint64_t> left = takes.left_by(*operation.access, operation.lane, value);
+  return left && *left != value && takes.are_alike(*operation.access, operation.lane, value, *left);
+}
+
+// Returns whether the thread of an operation knows of a write, so that it cannot have come before.
+bool SyncVariables::knows_of(const Writer& writer, const StrongOperation& operation) const {
+  const WarpPlace& place = operation.access->place;
+  const std::uint32_t thread = order_.threads().thread_at(place, operation.lane);
+  if (writer.block == operation.block &&
+      (writer.thread == thread || writer.phase < operation.phase)) {
+    return true;
+  }
+  const VectorClock& clock = order_.threads().at(place, operation.lane).knows;
+  const VectorClock::Knowledge known = clock.of_block(writer.block);
+  return writer.phase < known.phases || writer.ticks < known.ticks_of(writer.thread);
+}
+
+// Returns the earliest write after which an operation that takes something would have gone the same
+// way, without one of the writes since then; null: the latest write is needed.
+//   value: of the variable
+SyncVariables::Written* SyncVariables::find_needed(Variable& variable,
+                                                   const StrongOperation& operation,
+                                                   std::uint64_t value) {
+  if (variable.waits == nullptr || !variable.waits->is_for_several) {
+    if (for_several_ == kForSeveralMax || !variable.lets_several_take(operation, value)) {
+      return nullptr;
+    }
+    if (variable.waits == nullptr) variable.waits = std::make_unique<Waits>();
+    variable.waits->is_for_several = true;
+    ++for_several_;
+  }
+  Waits& waits = *variable.waits;
+  const std::uint64_t thread = thread_of(operation);
+  const std::uint64_t present = waits.forgotten + waits.writes.size();
+  const auto guess = waits.guesses.find(thread);
+  if (guess != waits.guesses.end()) {
+    const Waits::Guess made = guess->second;
+    waits.guesses.erase(guess);
+    const bool is_its_swap = made.swap == operation.access->pc && made.present == present;
+    if (is_its_swap && made.found >= waits.forgotten) {
+      return &waits.writes[made.found - waits.forgotten].written;
+    }
+  }
+  EarlyTakes& takes = *operation.takes;
+  const Access& access = *operation.access;
+  Written* needed = nullptr;
+  for (std::size_t i = waits.writes.size(); i-- > 1;) {
+    const Waits::Write& write = waits.writes[i];
+    if (knows_of(write.written.last, operation)) break;
+    if (!takes.are_alike(access, operation.lane, value, write.before)) break;
+    needed = &waits.writes[i - 1].written;
+    if (!operation.writes) {
+      waits.guesses[thread] = {present, waits.forgotten + i - 1,
+                               takes.last_access(access, operation.lane, value)};
+    }
+  }
+  return needed;
+}
+
 // Called after a write, before its bytes move.
 //   value: before the write
 void SyncVariables::Variable::keep_write(std::uint64_t value) {
-  if (waits->seen.empty()) {
-    waits->forgotten += waits->writes.size();
-    waits->writes.clear();
-    return;
-  }
-  if (waits->writes.size() == kPastMax) {
+  const std::size_t others_max = waits->is_for_several ? kTakenMax - 1 : 0;
+  const std::size_t kept_max = waits->seen.empty() ? others_max : kPastMax - 1;
+  while (waits->writes.size() > kept_max) {
     waits->writes.pop_front();
     ++waits->forgotten;
   }
+  if (waits->seen.empty() && !waits->is_for_several) return;
   waits->writes.push_back({written(), value, 0, false});
 }
 
@@ -450,6 +520,7 @@ void SyncVariables::forget(std::uint32_t allocation) {
 void SyncVariables::forget_all() {
   for (Granules& granules : allocations_) granules.clear();
   polled_.clear();
+  for_several_ = 0;
 }
 
 }  // namespace warpcheck::vgpu

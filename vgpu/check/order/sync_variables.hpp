@@ -30,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/check/order/early_takes.hpp"
 #include "vgpu/check/order/poll_exits.hpp"
 #include "vgpu/check/order/thread_order.hpp"
 
@@ -54,6 +55,7 @@ struct StrongOperation {
   bool is_present = true;                  // the thread's block is still resident
   const ReleasedFences* fences = nullptr;  // what the thread has released; null: nothing
   PollExits* polls = nullptr;              // the operation polls; null: it does not
+  EarlyTakes* takes = nullptr;             // the operation takes something; null: it does not
 };
 
 // The place of a strong operation in a chain: its own write, or the write that it read.
@@ -68,6 +70,7 @@ enum class Missed : std::uint8_t {
   scope,          // the accesses' own scopes do not include each other
   release,        // the writer has released nothing
   release_scope,  // the writer has released, but not at a scope that includes the reader
+  not_needed,     // without that write, the reader would have gone the same way
 };
 struct Miss {
   Missed missed = Missed::nothing;
@@ -162,19 +165,31 @@ class SyncVariables {
   };
   // The threads that poll a variable in vain, and the writes since then, oldest first.  Such a
   // thread may go on at the first write that ends its loop (PollExits), although in this execution
-  // it reads a later one.
+  // it reads a later one.  Also the latest writes of a variable from which several threads may take
+  // something.
   struct Waits {
     struct Write {
       Written written;
       std::uint64_t before = 0, after = 0;  // values
       bool has_moved = false;               // `after` is known
     };
+    // A compare-and-swap that a thread has begun by a load: which write the load found.
+    struct Guess {
+      std::uint64_t present = 0, found = 0;  // numbers of writes that came before
+      std::uint32_t swap = 0;                // pc
+    };
     std::deque<Write> writes;
     std::uint64_t forgotten = 0;  // writes that came before those
+    // A thread that has taken something has left a value with which it would have gone the same
+    // way (EarlyTakes), so several threads may have taken something at once.
+    bool is_for_several = false;
+    std::unordered_map<std::uint64_t, Guess> guesses;  // by thread
     // By thread: the number of writes that came before its latest read.
     std::unordered_map<std::uint64_t, std::uint64_t> seen;
   };
   static constexpr std::size_t kPastMax = 64;
+  static constexpr std::size_t kTakenMax = 8;          // writes that several threads share
+  static constexpr std::size_t kForSeveralMax = 4096;  // variables
   // The latest strong writes of a variable, in a ring buffer; used with weak memory only.
   class PastWrites {
    public:
@@ -216,6 +231,7 @@ class SyncVariables {
     void complete_writes(std::uint64_t value);
     [[nodiscard]] Written* find_exit(const StrongOperation& operation, std::uint64_t thread,
                                      std::uint64_t value);
+    [[nodiscard]] bool lets_several_take(const StrongOperation& operation, std::uint64_t value);
     void keep_write(std::uint64_t value);
 
     Patterns& made_patterns() {
@@ -288,6 +304,9 @@ class SyncVariables {
   [[nodiscard]] bool is_linked(const Variable& variable, const StrongOperation& operation) const;
   [[nodiscard]] bool is_last_writer(const Variable& variable,
                                     const StrongOperation& operation) const;
+  [[nodiscard]] bool knows_of(const Writer& writer, const StrongOperation& operation) const;
+  [[nodiscard]] Written* find_needed(Variable& variable, const StrongOperation& operation,
+                                     std::uint64_t value);
   void read(Variable& variable, const StrongOperation& operation, bool linked, Miss& miss);
   void write(Variable& variable, const StrongOperation& operation, bool linked);
   void release(Variable& variable, Reach reach, const VectorClock& clock, BlockKey block);
@@ -303,6 +322,7 @@ class SyncVariables {
   std::unordered_set<std::uint32_t> polled_;  // allocations of variables that have waits
   std::uint64_t chains_ = 0;
   std::uint64_t variables_ = 0;
+  std::size_t for_several_ = 0;  // variables from which several threads take something
 };
 
 }  // namespace warpcheck::vgpu

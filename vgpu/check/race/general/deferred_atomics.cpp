@@ -59,7 +59,8 @@ bool DeferredAtomics::may_defer(const Access& access) const {
   if (access.kind != AccessKind::atomic || !AtomicLog::takes(access) || rows_max_ == 0)
     return false;
   // The values at the time of the operation decide which write a thread waits for.
-  return !state_.polls.polls(access) && !state_.variables.is_polled(access.allocation->id);
+  return !state_.polls.polls(access) && !state_.takes.takes(access) &&
+         !state_.variables.is_polled(access.allocation->id);
 }
 
 bool DeferredAtomics::defer_in_lines(const Access& access, SegmentId now, CellMemory& memory) {

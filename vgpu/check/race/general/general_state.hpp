@@ -5,6 +5,7 @@
 
 #include "vgpu/check/order/barrier_object_order.hpp"
 #include "vgpu/check/order/cluster_order.hpp"
+#include "vgpu/check/order/early_takes.hpp"
 #include "vgpu/check/order/poll_exits.hpp"
 #include "vgpu/check/order/proxy_fences.hpp"
 #include "vgpu/check/order/sync_variables.hpp"
@@ -23,6 +24,7 @@ struct GeneralState {
   ThreadOrder order;
   SyncVariables variables{order};
   PollExits polls;
+  EarlyTakes takes;
   ClusterOrder cluster_order{order};
   BarrierObjectOrder barrier_objects{order};
   ProxyFences proxy_fences{order};

@@ -76,6 +76,11 @@ RaceExplanation explain_miss(Missed missed, const std::string& who, bool one_lau
               who + " wrote a flag that was read before (2), but released it at " +
                   (one_launch ? "block scope, which does not include (2)'s block"
                               : "a scope that does not include (2)'s launch")};
+    case Missed::not_needed:
+      return {Lack::order_of_blocks,
+              who +
+                  " has given back what it had taken behind (1), but (2)'s thread would have been "
+                  "let in without that: several threads may be inside at once"};
     case Missed::nothing: break;
   }
   return {};
@@ -120,6 +125,11 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
             "phase of the mbarrier that counts the copy before (1)"};
   }
   const RaceExplanation missed = what_was_missed(row, mine, earlier);
+  if (missed.lack == Lack::order_of_blocks) {
+    RaceExplanation explained = explain_threads(access, mine, earlier);
+    explained.message = missed.message;
+    return explained;
+  }
   if (!before.strong && !now.strong) {
     RaceExplanation lock =
         with_lock(*access.program, earlier.pc, access.pc, explain_threads(access, mine, earlier));

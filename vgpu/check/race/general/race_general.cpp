@@ -43,6 +43,7 @@ void GeneralRaceChecker::reset(WarpModel model) {
   reports_.forget_answers();
   state_.variables.reset();
   state_.polls.reset();
+  state_.takes.reset();
   state_.lists.clear();
   state_.memories.clear();
   state_.launches.clear();

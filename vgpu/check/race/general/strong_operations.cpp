@@ -8,7 +8,11 @@ StrongOperation StrongOperations::begin(const CheckedRow& row) {
   const Access& access = *row.access;
   StrongOperation operation(access);
   operation.block = state_.order.launches().block_key(access.place);
-  if (state_.polls.polls(access)) operation.polls = &state_.polls;
+  if (state_.polls.polls(access)) {
+    operation.polls = &state_.polls;
+  } else if (operation.reads && state_.takes.takes(access)) {
+    operation.takes = &state_.takes;
+  }
   return operation;
 }
 
