@@ -132,6 +132,26 @@ SpecialLanes specials_in(FloatFormat format, const std::byte* row) {
   return {};
 }
 
+bool has_special_bytes(ptx::Type type, const std::byte* row) {
+  const bool is_e4m3 = type == ptx::Type::e4m3x2, is_e5m2 = type == ptx::Type::e5m2x2;
+  for (std::size_t i = 0; (is_e4m3 || is_e5m2) && i < kWordRowBytes; ++i) {
+    const auto magnitude = std::to_integer<unsigned>(row[i]) & 0x7f;
+    if (is_e4m3 ? magnitude == 0x7f : magnitude >= 0x7c) return true;
+  }
+  return false;
+}
+
+bool may_be_special(const std::byte* bytes, std::size_t count) {
+  if (count < 2) return true;
+  for (std::size_t i = 0; i + 2 <= count; i += 2) {
+    std::uint16_t half = 0;
+    std::memcpy(&half, bytes + i, sizeof half);
+    if ((half & kF16.exponent) == kF16.exponent || (half & kBf16.exponent) == kBf16.exponent)
+      return true;
+  }
+  return false;
+}
+
 double float_at(FloatFormat format, const std::byte* row, unsigned lane, std::uint32_t part) {
   if (format == FloatFormat::f64) {
     double value = 0;

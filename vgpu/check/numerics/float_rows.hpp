@@ -25,6 +25,11 @@ struct SpecialLanes {
   std::uint32_t any = 0, nan = 0;
 };
 SpecialLanes specials_in(FloatFormat format, const std::byte* row);
+// Returns whether a row of words has a NaN or an infinity among floats of one byte; false for other
+// types.
+bool has_special_bytes(ptx::Type type, const std::byte* row);
+// Returns whether bytes are those of a NaN or an infinity in some format, or have such a part.
+bool may_be_special(const std::byte* bytes, std::size_t count);
 
 // Returns the value of an element, which a double holds exactly.
 double float_at(FloatFormat format, const std::byte* row, unsigned lane, std::uint32_t part = 0);

@@ -1,7 +1,10 @@
 #include "vgpu/check/numerics/numerics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "vgpu/check/order/clocks/bits.hpp"
@@ -53,6 +56,7 @@ void NumericsChecker::reset(WarpModel /*model*/) {
   origins_.reset();
   memory_.reset();
   shared_.clear();
+  ignored_.clear();
   plans_.clear();
   warps_.clear();
   launches_ = 0;
@@ -120,6 +124,7 @@ void NumericsChecker::on_step(const InstrStep& step) {
     for (RowTags& tags : loaded_) tags.mask = 0;
     if (warp.tags.any()) use_address(step);
   }
+  if (plan.rule == ValueRule::prints) print(step);
   if (plan.is_in_place && (plan.makes_tags || warp.tags.any())) save_sources(step);
   if (plan.rule == ValueRule::shuffles && warp.tags.any()) {
     std::erase_if(warp.waiting, [&](const Waiting& one) { return (one.lanes & step.active) != 0; });
@@ -155,12 +160,14 @@ void NumericsChecker::execute(const InstrStep& step, const ValuePlan& plan) {
     }
     case ValueRule::computes: compute(step, plan); break;
     case ValueRule::extremes: take_extreme(step, plan); break;
+    case ValueRule::extremes_of_integers: take_integer_extreme(step, plan); break;
     case ValueRule::rounds_to_integer: round_to_integer(step, plan); break;
     case ValueRule::compares: compare(step, plan); break;
     case ValueRule::adds_integers: add_integers(step, plan); break;
     case ValueRule::compares_integers: compare_integers(step, plan); break;
     case ValueRule::multiplies_matrices: multiply_matrices(step, plan); break;
     case ValueRule::updates: update(step, plan); break;
+    case ValueRule::prints: break;
     case ValueRule::loads:
       for (std::size_t i = 0; i < plan.results.size() && i < loaded_.size(); ++i) {
         warp_->tags.set(step, plan.results[i], loaded_[i], step.active);
@@ -207,22 +214,60 @@ void NumericsChecker::set_results(const InstrStep& step, const ValuePlan& plan,
   for (const Ref& ref : plan.results) warp_->tags.set(step, ref, tags, step.active);
 }
 
+// Returns the tag of the NaN that a function of the toolkit gives outside its domain; 0: the lane
+// takes another value.
+Tag NumericsChecker::outside_domain(const InstrStep& step, const ValuePlan& plan, unsigned lane) {
+  const OutsideDomain& outside = plan.outside_domain;
+  if (outside.what.empty()) return 0;
+  if (outside.guard.bank == Bank::predicate) {
+    const bool holds = (read_predicate(*step.registers, outside.guard) >> lane & 1u) != 0;
+    if (holds == outside.is_guard_negated) return 0;
+  }
+  return origins_.made(
+      Made::nan, *step.program, step.pc,
+      [&] { return fmt::format("{} outside the domain", outside.what); }, reporter_,
+      thread_of(step.place, lane));
+}
+
+Tag NumericsChecker::logarithm_of_zero(const InstrStep& step, unsigned lane) {
+  return origins_.made(
+      Made::infinity, *step.program, step.pc, [] { return std::string("the logarithm of 0"); },
+      reporter_, thread_of(step.place, lane));
+}
+
 // Integers that are wrong stay so when they are copied, and not when their bits are taken apart,
 // which hashes do.  The bits of a NaN or an infinity may be taken apart and put together again.
+// Formats of a byte have no infinity that is made here: a conversion takes the nearest number.
 void NumericsChecker::move(const InstrStep& step, const ValuePlan& plan) {
   const Opcode opcode = step.program->code[step.pc].opcode;
   const bool copies = opcode == Opcode::mov_ || opcode == Opcode::cvta_;
+  const bool converts = opcode == Opcode::cvt_;
+  const auto has_nan = [&](const Source& source, unsigned lane) {
+    bool found = false;
+    for (std::uint32_t part = 0; part < parts_of(plan.source); ++part)
+      found |= std::isnan(float_at(plan.source, source.row, lane, part));
+    return found;
+  };
   RowTags tags;
+  const bool is_literal = plan.is_logarithm_of_zero || !plan.outside_domain.what.empty();
+  for_each_bit(is_literal ? step.active : 0, [&](unsigned lane) {
+    tags.tag[lane] = plan.is_logarithm_of_zero ? logarithm_of_zero(step, lane)
+                                               : outside_domain(step, plan, lane);
+    if (tags.tag[lane] != 0) tags.mask |= 1u << lane;
+  });
   for (const Source& source : sources_of(step)) {
     if (source.tags == nullptr) continue;
     for_each_bit(source.tags->mask & step.active & ~tags.mask, [&](unsigned lane) {
       const Tag tag = source.tags->tag[lane];
       if (!copies && !is_float_value(origins_.origin_of(tag).made)) return;
+      if (converts && plan.source != FloatFormat::none && !has_nan(source, lane)) return;
       tags.mask |= 1u << lane;
       tags.tag[lane] = tag;
       tags.truth[lane] = source.tags->truth[lane];
     });
   }
+  if (converts && plan.result != FloatFormat::none)
+    tags.mask &= specials_in(plan.result, row_of(*step.registers, plan.results[0])).any;
   set_results(step, plan, tags);
 }
 
@@ -245,9 +290,15 @@ void NumericsChecker::select(const InstrStep& step, const ValuePlan& plan) {
     Tag tag = source.tags == nullptr ? 0 : source.tags->of(lane);
     if (tag != 0) tags.truth[lane] = source.tags->truth[lane];
     if (plan.is_logarithm_of_zero && (first >> lane & 1u) != 0) {
-      tag = origins_.made(
-          Made::infinity, *step.program, step.pc, [] { return std::string("the logarithm of 0"); },
-          reporter_, thread_of(step.place, lane));
+      tag = logarithm_of_zero(step, lane);
+    }
+    const bool is_literal =
+        instr[(first >> lane & 1u) != 0 ? ComputeOperand::a : ComputeOperand::b].bank ==
+        Bank::constant;
+    if (is_literal && tag == 0) tag = outside_domain(step, plan, lane);
+    if (is_literal && tag == 0) {
+      const RowTags* const nan = warp_->tags.get(step, plan.becomes_bfloat);
+      tag = nan == nullptr ? 0 : nan->of(lane);
     }
     if (tag == 0) return;
     tags.mask |= 1u << lane;

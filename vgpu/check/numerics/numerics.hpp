@@ -12,9 +12,11 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -91,21 +93,29 @@ class NumericsChecker final : public Checker {
   void multiply_matrices(const InstrStep& step, const ValuePlan& plan);
   void report_ignored(const InstrStep& step, Tag tag, unsigned lane, std::string_view how);
   void report_underflow(const InstrStep& step, unsigned lane, const std::string& what);
+  void report_ignored_in_one_line();
 
   // Moves.
   void move(const InstrStep& step, const ValuePlan& plan);
   void select(const InstrStep& step, const ValuePlan& plan);
+  Tag logarithm_of_zero(const InstrStep& step, unsigned lane);
+  Tag outside_domain(const InstrStep& step, const ValuePlan& plan, unsigned lane);
   void shuffle(const InstrStep& step);
 
   // Integers.
   void add_integers(const InstrStep& step, const ValuePlan& plan);
   void widen(const InstrStep& step, const ValuePlan& plan);
+  void round_bfloat_up(const InstrStep& step, const ValuePlan& plan);
+  void take_integer_extreme(const InstrStep& step, const ValuePlan& plan);
+  [[nodiscard]] bool is_integer(const RowTags& tags, unsigned lane);
   void compare_integers(const InstrStep& step, const ValuePlan& plan);
   void use_address(const InstrStep& step);
 
   // Memory.
   void load(const Access& access);
   void store(const Access& access);
+  [[nodiscard]] bool stores_special(const Access& access, std::uint32_t element,
+                                    unsigned lane) const;
   void copy(const Access& access);
   void update(const InstrStep& step, const ValuePlan& plan);
   void update_element(const InstrStep& step, const ValuePlan& plan, unsigned lane);
@@ -115,12 +125,23 @@ class NumericsChecker final : public Checker {
   void report_seen(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,
                    std::string_view by);
   void report_shared(const Allocation& allocation);
+  void print(const InstrStep& step);
   void forget_written_by_host();
   [[nodiscard]] Finding finding_of(const ValueOrigin& origin) const;
 
   ValueOrigins origins_;
   TaggedMemory memory_;
   HostSharedMemory shared_;
+  // NaNs that are dropped, by the program and the two instructions.  Where that is in the line that
+  // makes them, it may be the code of the toolkit that looks for them, and they are reported only
+  // if the host does not see them.
+  struct Ignored {
+    Tag tag = 0;
+    Finding finding;
+    bool is_in_one_line = false;
+    std::uint64_t times = 0;
+  };
+  std::map<std::tuple<const Program*, std::uint32_t, std::uint32_t>, Ignored> ignored_;
   struct Planned {
     std::string kernel;  // another program may have the address of one that was unloaded
     std::vector<ValuePlan> plans;

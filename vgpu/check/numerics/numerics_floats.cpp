@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "vgpu/check/numerics/numerics.hpp"
 #include "vgpu/check/numerics/operations.hpp"
@@ -97,6 +98,7 @@ Tag NumericsChecker::tag_of_result(const InstrStep& step, const ValuePlan& plan,
       if (plan.adds_infinity) {
         return fmt::format("exp({}) does not fit in f64", text_of_float(plan.source, operands[0]));
       }
+      if (plan.scaled_by != 1) operands[0] /= plan.scaled_by;
       const std::string operation = text_of_operation(instr, plan.source, operands);
       return is_nan ? operation : text_of_infinity(instr, plan.result, operation);
     };
@@ -183,16 +185,33 @@ void NumericsChecker::report_underflow(const InstrStep& step, unsigned lane,
 void NumericsChecker::report_ignored(const InstrStep& step, Tag tag, unsigned lane,
                                      std::string_view how) {
   const ValueOrigin& origin = origins_.origin_of(tag);
-  reporter_.report({step.program, step.pc, origin.pc, 1}, [&] {
-    Finding finding;
+  const auto [known, is_new] = ignored_.try_emplace({step.program, step.pc, origin.pc});
+  Ignored& ignored = known->second;
+  if (is_new) {
+    Finding& finding = ignored.finding;
     finding.kind = FindingKind::ignored_nan;
     finding.severity = Severity::note;
     finding.kernel = kernel_name(step.program->kernel);
     finding.accesses = {origin.side, reporter_.side("compute", *step.program, step.pc,
                                                     thread_of(step.place, lane))};
     finding.message = fmt::format("(1) makes a NaN: {}; (2) {}", origin.what, how);
-    return finding;
-  });
+    const AccessSide &made = finding.accesses[0], &dropped = finding.accesses[1];
+    ignored.tag = tag;
+    ignored.is_in_one_line = made.line != 0 && made.file == dropped.file &&
+                             made.line == dropped.line && origin.program == step.program;
+  }
+  ++ignored.times;
+  if (ignored.is_in_one_line) return;
+  reporter_.report({step.program, step.pc, origin.pc, 1}, [&] { return ignored.finding; });
+}
+
+void NumericsChecker::report_ignored_in_one_line() {
+  for (const auto& [code, ignored] : std::exchange(ignored_, {})) {
+    const auto& [program, dropped_at, made_at] = code;
+    if (!ignored.is_in_one_line || origins_.origin_of(ignored.tag).is_seen) continue;
+    reporter_.report(
+        {program, dropped_at, made_at, 1}, [&] { return ignored.finding; }, ignored.times);
+  }
 }
 
 void NumericsChecker::take_extreme(const InstrStep& step, const ValuePlan& plan) {
@@ -239,8 +258,7 @@ void NumericsChecker::round_to_integer(const InstrStep& step, const ValuePlan& p
     }
     tags.mask |= 1u << lane;
     tags.tag[lane] = tag;
-    // What it would be is not known; no integer of 32 bits is that.
-    tags.truth[lane] = std::numeric_limits<std::int64_t>::max();
+    tags.truth[lane] = kUnknown;
   });
   set_results(step, plan, tags);
 }
@@ -288,7 +306,8 @@ void NumericsChecker::multiply_matrices(const InstrStep& step, const ValuePlan& 
     for (std::uint32_t i = 0; i < registers_of(product, operand); ++i) {
       const Ref ref = row_after(instr[operand], i);
       if (ref.bank == Bank::constant || ref.bank == Bank::none) continue;
-      is_finite &= specials_in(format, row_of(*step.registers, ref)).any == 0;
+      const std::byte* const row = row_of(*step.registers, ref);
+      is_finite &= specials_in(format, row).any == 0 && !has_special_bytes(type, row);
       if (const RowTags* const known = warp_->tags.get(step, ref); known != nullptr && tag == 0) {
         tag = known->tag[static_cast<unsigned>(__builtin_ctz(known->mask))];
       }

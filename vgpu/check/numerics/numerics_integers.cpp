@@ -3,11 +3,11 @@
 // nvcc writes the same instructions for signed and for unsigned integers, so a sum that wraps is
 // not wrong by itself.  A wrapped value is kept together with what it would be in 64 bits, of
 // operands that are taken as signed.  Where it is extended to 64 bits, as signed or as unsigned,
-// the result is that value, or it is wrong; a comparison is wrong if it would turn out otherwise.
+// the result is that value, or it is wrong; a comparison, also of the extension, is wrong if it
+// would turn out otherwise.
 #include <fmt/format.h>
 
 #include <cstring>
-#include <limits>
 
 #include "vgpu/check/numerics/numerics.hpp"
 #include "vgpu/check/numerics/operations.hpp"
@@ -21,7 +21,6 @@ namespace {
 using ptx::Opcode;
 
 __extension__ using Wide = __int128;
-constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t bounded(Wide value) {
   constexpr Wide kMost = kUnknown;
@@ -139,6 +138,7 @@ bool is_wrapping_of(const Instr& instr) {
 
 void NumericsChecker::add_integers(const InstrStep& step, const ValuePlan& plan) {
   const Instr& instr = step.program->code[step.pc];
+  if (plan.rounds_bfloat_up) return round_bfloat_up(step, plan);
   if (!is_wrapping_of(instr)) return widen(step, plan);
   if (!plan.makes_tags && !warp_->tags.any()) return;
   const Sources sources = sources_of(step);
@@ -156,16 +156,25 @@ void NumericsChecker::add_integers(const InstrStep& step, const ValuePlan& plan)
   RowTags tags;
   for_each_bit(step.active & lanes, [&](unsigned lane) {
     std::array<std::int64_t, 3> values{};
-    Tag tag = 0;
+    Tag tag = 0, of_bits = 0;
     bool is_unknown = false;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       values[i] = signed_word(sources[i].row, lane);
       const Tag known = sources[i].tags == nullptr ? 0 : sources[i].tags->of(lane);
-      const Made made = known == 0 ? Made::nan : origins_.origin_of(known).made;
-      if (made != Made::lost && made != Made::wrapped) continue;
+      if (known == 0) continue;
+      if (!is_integer(*sources[i].tags, lane)) {
+        of_bits = known;
+        continue;
+      }
       tag = known;
       values[i] = sources[i].tags->truth[lane];
       is_unknown |= values[i] == kUnknown;
+    }
+    // The bits of a bf16 become those of a float.
+    if (of_bits != 0 && instr.opcode == Opcode::shl_ && values[1] == 16) {
+      tags.mask |= 1u << lane;
+      tags.tag[lane] = of_bits;
+      return;
     }
     const std::int64_t truth =
         is_unknown ? kUnknown : bounded(true_result(instr.opcode, values[0], values[1], values[2]));
@@ -192,7 +201,63 @@ void NumericsChecker::add_integers(const InstrStep& step, const ValuePlan& plan)
   warp_->tags.set(step, plan.results[0], tags, step.active);
 }
 
-// Instructions with 64 bits, and conversions.
+// Returns whether what has a tag is an integer, and none of the bits of a float.
+bool NumericsChecker::is_integer(const RowTags& tags, unsigned lane) {
+  const Made made = origins_.origin_of(tags.tag[lane]).made;
+  return made == Made::lost || made == Made::wrapped || tags.truth[lane] == kUnknown;
+}
+
+// The toolkit's conversion to bf16 adds 1 to the bits of the number that is cut off.
+void NumericsChecker::round_bfloat_up(const InstrStep& step, const ValuePlan& plan) {
+  RowTags tags;
+  const std::byte* const row = row_of(*step.registers, plan.results[0]);
+  const SpecialLanes specials = specials_in(FloatFormat::bf16, row);
+  const Source number = sources_of(step)[0];
+  const SpecialLanes before = specials_in(FloatFormat::bf16, number.row);
+  for_each_bit(specials.any & step.active, [&](unsigned lane) {
+    const auto describe = [&] {
+      const double largest = 0x1.fep127;
+      return fmt::format("a number of more than {} does not fit in bf16",
+                         text_of_float(FloatFormat::f32, largest));
+    };
+    Tag tag = number.tags == nullptr ? 0 : number.tags->of(lane);
+    if ((before.any >> lane & 1u) == 0) {
+      tag = origins_.made(Made::infinity, *step.program, step.pc, describe, reporter_,
+                          thread_of(step.place, lane));
+    }
+    if (tag == 0) return;
+    tags.mask |= 1u << lane;
+    tags.tag[lane] = tag;
+  });
+  set_results(step, plan, tags);
+}
+
+// A limit that is taken is what the program wants; what is within the limit is as wrong as before.
+void NumericsChecker::take_integer_extreme(const InstrStep& step, const ValuePlan& plan) {
+  const Sources sources = sources_of(step);
+  const bool is_wide = plan.results[0].bank == Bank::wide;
+  const std::byte* const row = row_of(*step.registers, plan.results[0]);
+  const std::size_t bytes = is_wide ? 8 : 4;
+  const auto is_taken = [&](const Source& source, unsigned lane) {
+    return std::memcmp(source.row + lane * bytes, row + lane * bytes, bytes) == 0;
+  };
+  RowTags tags;
+  for (const std::size_t side : {0u, 1u}) {
+    const Source &source = sources[side], &other = sources[1 - side];
+    if (source.tags == nullptr || other.row == nullptr) continue;
+    for_each_bit(source.tags->mask & step.active, [&](unsigned lane) {
+      if (!is_integer(*source.tags, lane) || !is_taken(source, lane) || is_taken(other, lane))
+        return;
+      tags.mask |= 1u << lane;
+      tags.tag[lane] = source.tags->tag[lane];
+      tags.truth[lane] = source.tags->truth[lane];
+    });
+  }
+  set_results(step, plan, tags);
+}
+
+// Instructions with 64 bits, and conversions.  Those between words and halves of them move the bits
+// of floats.
 void NumericsChecker::widen(const InstrStep& step, const ValuePlan& plan) {
   if (!warp_->tags.any()) return;
   const Instr& instr = step.program->code[step.pc];
@@ -200,12 +265,17 @@ void NumericsChecker::widen(const InstrStep& step, const ValuePlan& plan) {
   const bool converts = instr.opcode == Opcode::cvt_;
   const ptx::Type from = converts ? m.source_type : m.type;
   const bool extends_sign = ptx::is_signed(from);
+  const bool moves_bits = converts && ptx::bytes_of(from) <= 4 && ptx::bytes_of(m.type) <= 4;
   RowTags tags;
   for (const Source& source : sources_of(step)) {
     if (source.tags == nullptr) continue;
     for_each_bit(source.tags->mask & step.active, [&](unsigned lane) {
-      const Made made = origins_.origin_of(source.tags->tag[lane]).made;
-      if (made != Made::lost && made != Made::wrapped) return;
+      if (!is_integer(*source.tags, lane)) {
+        if (!moves_bits) return;
+        tags.mask |= 1u << lane;
+        tags.tag[lane] = source.tags->tag[lane];
+        return;
+      }
       const bool is_word = source.ref.bank == Bank::word && ptx::bytes_of(from) == 4;
       const std::int32_t word = is_word ? signed_word(source.row, lane) : 0;
       const std::int64_t widened =
@@ -213,7 +283,8 @@ void NumericsChecker::widen(const InstrStep& step, const ValuePlan& plan) {
       if (is_word && widened == source.tags->truth[lane]) return;
       tags.mask |= 1u << lane;
       tags.tag[lane] = source.tags->tag[lane];
-      tags.truth[lane] = kUnknown;
+      // An extension that is compared at once.
+      tags.truth[lane] = converts && is_word ? source.tags->truth[lane] : kUnknown;
     });
   }
   set_results(step, plan, tags);
@@ -222,7 +293,13 @@ void NumericsChecker::widen(const InstrStep& step, const ValuePlan& plan) {
 void NumericsChecker::compare_integers(const InstrStep& step, const ValuePlan& /*plan*/) {
   const Instr& instr = step.program->code[step.pc];
   const Sources sources = sources_of(step);
+  const bool is_wide = ptx::bytes_of(instr.modifiers.type) == 8;
   const auto value_of = [&](const Source& source, unsigned lane) -> Wide {
+    if (is_wide) {
+      std::int64_t value = 0;
+      std::memcpy(&value, source.row + lane * sizeof value, sizeof value);
+      return is_unsigned(instr) ? Wide{static_cast<std::uint64_t>(value)} : Wide{value};
+    }
     const std::int32_t word = signed_word(source.row, lane);
     return is_unsigned(instr) ? Wide{static_cast<std::uint32_t>(word)} : Wide{word};
   };

@@ -8,6 +8,7 @@
 #include "vgpu/check/numerics/numerics.hpp"
 #include "vgpu/check/numerics/operations.hpp"
 #include "vgpu/check/order/clocks/bits.hpp"
+#include "vgpu/check/shadow/printed_arguments.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
 
 namespace warpcheck::vgpu {
@@ -87,7 +88,8 @@ void NumericsChecker::load(const Access& access) {
       if (tag == 0) return;
       loaded_[i].mask |= 1u << lane;
       loaded_[i].tag[lane] = tag;
-      loaded_[i].truth[lane] = std::numeric_limits<std::int64_t>::max();
+      const Made made = origins_.origin_of(tag).made;
+      loaded_[i].truth[lane] = made == Made::nan || made == Made::infinity ? 0 : kUnknown;
     });
   }
 }
@@ -100,11 +102,23 @@ void NumericsChecker::store(const Access& access) {
     if (tags == nullptr && !memory_.has(*access.allocation)) continue;
     for_each_bit(access.mask, [&](unsigned lane) {
       const std::uint32_t offset = access.offset[lane] + i * bytes;
-      const Tag tag = tags == nullptr ? 0 : tags->of(lane);
+      Tag tag = tags == nullptr ? 0 : tags->of(lane);
+      if (tag != 0 && !is_integer(*tags, lane) && !stores_special(access, i, lane)) tag = 0;
       memory_.set(*access.allocation, offset, bytes,
                   tag_in(*access.allocation, tag, access, lane, offset));
     });
   }
+}
+
+// Returns whether an element that a lane stores may be special: of a pair of halves with a tag, the
+// other one may be.
+bool NumericsChecker::stores_special(const Access& access, std::uint32_t element,
+                                     unsigned lane) const {
+  const Ref& value = access.program->code[access.pc][MemoryOperand::value + element];
+  const std::size_t width = value.bank == Bank::wide ? 8 : 4;
+  const bool is_part = access.bytes < access.element_bytes;  // in local memory
+  return may_be_special(row_of(*step_->registers, value) + lane * width,
+                        is_part ? width : access.element_bytes);
 }
 
 void NumericsChecker::copy(const Access& access) {
@@ -292,9 +306,35 @@ void NumericsChecker::on_free(const Allocation& allocation) {
   memory_.clear(allocation);
 }
 
+// What a program prints, somebody reads.
+void NumericsChecker::print(const InstrStep& step) {
+  for (const Ref& ref : plan_->results) warp_->tags.clear(step, ref, step.active);
+  const Allocation* const local = step.warp->local;
+  if (local == nullptr || !memory_.has(*local)) return;
+  for_each_bit(step.active, [&](unsigned lane) {
+    for (const PrintedArgument& argument : printed_arguments(step, lane)) {
+      Tag tag = 0;
+      for (std::uint32_t i = 0; i < argument.bytes / 4 && tag == 0; ++i)
+        tag = memory_.get(*local, argument.offsets[i], 4);
+      if (tag == 0) continue;
+      ValueOrigin& origin = origins_.origin_of(tag);
+      origin.is_seen = true;
+      reporter_.report({origin.program, origin.pc, step.pc, 9}, [&] {
+        Finding finding = finding_of(origin);
+        finding.accesses.push_back(
+            reporter_.side("print", *step.program, step.pc, thread_of(step.place, lane)));
+        const std::string way = origins_.way_of(tag);
+        finding.message += fmt::format("; (2) prints it{}{}", way.empty() ? "" : ", ", way);
+        return finding;
+      });
+    }
+  });
+}
+
 void NumericsChecker::on_trial_end(std::span<const Allocation* const> /*left*/) {
   forget_written_by_host();
   shared_.for_each([&](const Allocation& allocation) { report_shared(allocation); });
+  report_ignored_in_one_line();
   memory_.for_each([&](Tag tag) { origins_.leave(tag); });
   for (const ValueOrigin& origin : origins_.all()) {
     if (origin.is_seen || !origin.is_left) continue;

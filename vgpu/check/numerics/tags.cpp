@@ -64,8 +64,8 @@ void TaggedMemory::reset() {
 }
 
 const TaggedMemory::Page* TaggedMemory::page_at(const Allocation& allocation,
-                                                std::uint32_t granule) const {
-  const auto found = pages_.find(key_of(allocation, granule));
+                                                std::uint32_t offset) const {
+  const auto found = pages_.find(key_of(allocation, offset));
   return found == pages_.end() ? nullptr : found->second.get();
 }
 
@@ -81,26 +81,25 @@ Tag TaggedMemory::get(const Allocation& allocation, std::uint32_t offset,
 void TaggedMemory::set(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,
                        Tag tag) {
   if (bytes == 0 || (tag == 0 && !has(allocation))) return;
-  const std::uint32_t first = offset / kGranule, last = (offset + bytes - 1) / kGranule;
+  const std::uint32_t last = offset + bytes - 1;
   Page* page = nullptr;
-  for (std::uint32_t granule = first; granule <= last; ++granule) {
-    if (page == nullptr || granule % kPageGranules == 0) {
-      const auto found = pages_.find(key_of(allocation, granule));
+  for (std::uint32_t at = offset; at <= last; ++at) {
+    if (page == nullptr || at % kPageBytes == 0) {
+      const auto found = pages_.find(key_of(allocation, at));
       if (found != pages_.end()) {
         page = found->second.get();
       } else if (tag == 0) {
         page = nullptr;
-        granule |= kPageGranules - 1;
-        if (granule == ~0u) return;
+        at |= kPageBytes - 1;
+        if (at == ~0u) return;
         continue;
       } else {
         if (allocation.id >= pages_in_.size()) pages_in_.resize(allocation.id + 1);
         ++pages_in_[allocation.id];
-        page = pages_.emplace(key_of(allocation, granule), std::make_unique<Page>())
-                   .first->second.get();
+        page = pages_.emplace(key_of(allocation, at), std::make_unique<Page>()).first->second.get();
       }
     }
-    (*page)[granule % kPageGranules] = tag;
+    (*page)[at % kPageBytes] = tag;
   }
 }
 
@@ -113,11 +112,10 @@ void TaggedMemory::clear(const Allocation& allocation) {
 void TaggedMemory::copy(const DeviceCopy& copy) {
   if (!has(*copy.source) && !has(*copy.target)) return;
   std::vector<std::pair<Tag, std::uint32_t>> moved;
-  for_each(*copy.source, copy.source_offset, copy.bytes, [&](Tag tag, std::uint32_t at) {
-    moved.emplace_back(tag, at - copy.source_offset / kGranule * kGranule);
-  });
+  for_each(*copy.source, copy.source_offset, copy.bytes,
+           [&](Tag tag, std::uint32_t at) { moved.emplace_back(tag, at - copy.source_offset); });
   set(*copy.target, copy.target_offset, copy.bytes, 0);
-  for (const auto& [tag, at] : moved) set(*copy.target, copy.target_offset + at, kGranule, tag);
+  for (const auto& [tag, at] : moved) set(*copy.target, copy.target_offset + at, 1, tag);
 }
 
 }  // namespace warpcheck::vgpu

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -17,8 +18,11 @@ namespace warpcheck::vgpu {
 
 using Tag = std::uint32_t;
 
+// What an integer would be that an instruction has lost.
+inline constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
+
 // The tags of one row.  `truth`, of a lane whose integer has wrapped: what it would be without
-// that.
+// that; of another integer with a tag: kUnknown.
 struct RowTags {
   std::uint32_t mask = 0;  // lanes that have a tag
   std::array<Tag, kWarpLanes> tag{};
@@ -46,7 +50,7 @@ class TaggedRegisters {
   std::vector<std::unique_ptr<RowTags>> rows_;
 };
 
-// The tags of memory.  Two bytes have one tag.
+// The tags of memory, by byte.
 class TaggedMemory {
  public:
   void reset();
@@ -68,31 +72,31 @@ class TaggedMemory {
       }
     }
   }
-  // Calls visit(tag, offset of the two bytes) for each tag in the bytes, in ascending order.
+  // Calls visit(tag, offset of the byte) for each tag in the bytes, in ascending order.
   template <typename Visit>
   void for_each(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,
                 Visit visit) const {
     if (!has(allocation) || bytes == 0) return;
-    const std::uint32_t first = offset / kGranule, last = (offset + bytes - 1) / kGranule;
-    for (std::uint32_t granule = first; granule <= last; ++granule) {
-      const Page* const page = page_at(allocation, granule);
+    const std::uint32_t last = offset + bytes - 1;
+    for (std::uint32_t at = offset; at <= last; ++at) {
+      const Page* const page = page_at(allocation, at);
       if (page == nullptr) {
-        granule |= kPageGranules - 1;
-        if (granule == ~0u) return;
+        at |= kPageBytes - 1;
+        if (at == ~0u) return;
         continue;
       }
-      const Tag tag = (*page)[granule % kPageGranules];
-      if (tag != 0) visit(tag, granule * kGranule);
+      const Tag tag = (*page)[at % kPageBytes];
+      if (tag != 0) visit(tag, at);
     }
   }
 
  private:
-  static constexpr std::uint32_t kGranule = 2, kPageGranules = 2048;
-  using Page = std::array<Tag, kPageGranules>;
-  [[nodiscard]] static std::uint64_t key_of(const Allocation& allocation, std::uint32_t granule) {
-    return std::uint64_t{allocation.id} << 32 | granule / kPageGranules;
+  static constexpr std::uint32_t kPageBytes = 4096;
+  using Page = std::array<Tag, kPageBytes>;
+  [[nodiscard]] static std::uint64_t key_of(const Allocation& allocation, std::uint32_t offset) {
+    return std::uint64_t{allocation.id} << 32 | offset / kPageBytes;
   }
-  [[nodiscard]] const Page* page_at(const Allocation& allocation, std::uint32_t granule) const;
+  [[nodiscard]] const Page* page_at(const Allocation& allocation, std::uint32_t offset) const;
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   std::vector<std::uint32_t> pages_in_;  // by id of the allocation

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "vgpu/check/numerics/float_memory.hpp"
+#include "vgpu/check/numerics/toolkit_code.hpp"
 #include "vgpu/program/matrix.hpp"
 #include "vgpu/program/multimem.hpp"
 #include "vgpu/program/operand_roles.hpp"
@@ -24,11 +25,18 @@ bool is_integer(Type type) {
          ptx::bytes_of(type) != 0 && ptx::bytes_of(type) <= 8;
 }
 
+// Two floats of a byte or less each.
+bool is_of_bytes(Type type) {
+  return type == Type::e4m3x2 || type == Type::e5m2x2 || type == Type::e2m1x2 ||
+         type == Type::e2m3x2 || type == Type::e3m2x2;
+}
+
 ValueRule rule_of_conversion(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool from_float = float_format_of(m.source_type) != FloatFormat::none;
   const bool to_float = float_format_of(m.type) != FloatFormat::none;
   if (from_float && to_float) return ValueRule::computes;
+  if (is_of_bytes(m.type) || is_of_bytes(m.source_type)) return ValueRule::moves;
   if (from_float) return is_integer(m.type) ? ValueRule::rounds_to_integer : ValueRule::replaces;
   if (to_float || m.pack) return ValueRule::replaces;
   return ValueRule::adds_integers;
@@ -60,7 +68,10 @@ ValueRule rule_of_compute(const Instr& instr) {
     case Opcode::tanh_:
     case Opcode::copysign_: return ValueRule::computes;
     case Opcode::min_:
-    case Opcode::max_: return is_float ? ValueRule::extremes : ValueRule::replaces;
+    case Opcode::max_:
+      if (is_float) return ValueRule::extremes;
+      return is_integer(instr.modifiers.type) ? ValueRule::extremes_of_integers
+                                              : ValueRule::replaces;
     case Opcode::shl_: return ValueRule::adds_integers;
     case Opcode::cvta_:
     case Opcode::mov_:
@@ -76,7 +87,7 @@ ValueRule rule_of_compute(const Instr& instr) {
     case Opcode::set_:
       if (float_format_of(instr.modifiers.type) != FloatFormat::none) return ValueRule::compares;
       return instr.opcode == Opcode::setp_ && is_integer(instr.modifiers.type) &&
-                     ptx::bytes_of(instr.modifiers.type) == 4
+                     ptx::bytes_of(instr.modifiers.type) >= 4
                  ? ValueRule::compares_integers
                  : ValueRule::replaces;
     default: return ValueRule::replaces;
@@ -106,8 +117,8 @@ ValueRule rule_of(const Instr& instr) {
     case InstrKind::heap_allocate:
     case InstrKind::barrier:
     case InstrKind::barrier_object:
-    case InstrKind::stack:
-    case InstrKind::print: return ValueRule::replaces;
+    case InstrKind::stack: return ValueRule::replaces;
+    case InstrKind::print: return ValueRule::prints;
     default: return ValueRule::nothing;
   }
 }
@@ -177,7 +188,8 @@ class IndexSlice {
     constexpr std::uint32_t kConstantMin = 1u << 16, kShiftMin = 21;
     const Instr& instr = program_.code[pc];
     if (instr.opcode == Opcode::shl_) {
-      return constant_of(pc, instr[ComputeOperand::b]) >= kShiftMin;
+      return constant_of(pc, instr[ComputeOperand::b]) >= kShiftMin ||
+             holds_float_bits(pc, instr[ComputeOperand::a]);
     }
     for (const ComputeOperand operand : {ComputeOperand::a, ComputeOperand::b, ComputeOperand::c}) {
       if (holds_float_bits(pc, instr[operand])) return true;
@@ -199,6 +211,7 @@ class IndexSlice {
       if (rule == ValueRule::moves && instr.opcode == Opcode::mov_) {
         return holds_float(maker, instr[ComputeOperand::a], depth + 1);
       }
+      if (rule == ValueRule::loads && loads_float(program_, instr)) return true;
       return float_format_of(instr.modifiers.type) == FloatFormat::f32 &&
              rule != ValueRule::rounds_to_integer;
     });
@@ -244,6 +257,31 @@ class IndexSlice {
     if (makers == makers_.end() || makers->second.size() != 1) return false;
     const Instr& maker = program_.code[makers->second[0]];
     return maker.opcode == Opcode::mov_ && maker[ComputeOperand::a].bank == Bank::constant;
+  }
+
+  // Returns what a logarithm has multiplied a number by that is below the least normal one, so also
+  // a negative one; 1: nothing.
+  //   ref: the number, that an instruction at pc adds an infinity to
+  double scale_of(std::uint32_t pc, const Ref& ref, int depth = 0) {
+    constexpr int kDepthMax = 3;
+    const auto makers = makers_.find(row_of(pc, ref));
+    if (makers == makers_.end() || depth == kDepthMax) return 1;
+    for (const std::uint32_t maker : makers->second) {
+      const Instr& instr = program_.code[maker];
+      const Ref& by = instr[ComputeOperand::b];
+      double scale = 1;
+      if (instr.opcode == Opcode::mul_ && by.bank == Bank::constant) {
+        const double factor = float_at(float_format_of(instr.modifiers.type),
+                                       program_.constants.data() + by.offset, 0);
+        if (factor == 0x1p23 || factor == 0x1p54) return factor;
+      } else if (instr.opcode == Opcode::mov_ || instr.opcode == Opcode::selp_) {
+        scale = scale_of(maker, instr[ComputeOperand::a], depth + 1);
+        if (scale == 1 && instr.opcode == Opcode::selp_)
+          scale = scale_of(maker, instr[ComputeOperand::b], depth + 1);
+      }
+      if (scale != 1) return scale;
+    }
+    return 1;
   }
 
   // Returns the constant that an operand is, or the only one that is moved to its register; 0:
@@ -294,45 +332,6 @@ class IndexSlice {
   std::vector<Row> open_;
 };
 
-bool is_zero_test(const Program& program, const Instr& instr) {
-  if (instr.opcode != Opcode::setp_ || instr.modifiers.compare != ptx::Compare::eq) return false;
-  const FloatFormat format = float_format_of(instr.modifiers.type);
-  const Ref& b = instr[CompareOperand::b];
-  return format != FloatFormat::none && b.bank == Bank::constant &&
-         float_at(format, program.constants.data() + b.offset, 0) == 0;
-}
-
-// Returns whether a selection ends the toolkit's logarithm, which is compiled into its caller: an
-// infinity if the value is 0, else, outside the domain, x * inf + inf.
-bool is_logarithm_of_zero(const Program& program, std::uint32_t pc) {
-  constexpr std::uint32_t kLength = 12;  // from that sum on
-  const Instr& instr = program.code[pc];
-  const FloatFormat format = float_format_of(instr.modifiers.type);
-  const Ref& infinity = instr[ComputeOperand::a];
-  if (instr.opcode != Opcode::selp_ || format == FloatFormat::none ||
-      infinity.bank != Bank::constant ||
-      specials_in(format, program.constants.data() + infinity.offset).any == 0) {
-    return false;
-  }
-  bool tests_zero = false, has_sum = false;
-  for (std::uint32_t before = pc - std::min(pc, kLength); before < pc; ++before) {
-    const Instr& other = program.code[before];
-    tests_zero |=
-        is_zero_test(program, other) && other[CompareOperand::p] == instr[ComputeOperand::c];
-    has_sum |= other.opcode == Opcode::fma_ && other[ComputeOperand::b] == other[ComputeOperand::c];
-  }
-  return tests_zero && has_sum;
-}
-
-// Returns whether an instruction adds a literal infinity to a double.
-bool adds_infinity(const Program& program, const Instr& instr) {
-  const Ref& b = instr[ComputeOperand::b];
-  return instr.opcode == Opcode::add_ && instr.modifiers.type == Type::f64 &&
-         instr.kind == InstrKind::compute && b.bank == Bank::constant &&
-         float_at(FloatFormat::f64, program.constants.data() + b.offset, 0) ==
-             std::numeric_limits<double>::infinity();
-}
-
 // Returns whether a program has an atomic minimum or maximum of signed integers.
 bool has_signed(const Program& program, ptx::AtomOp atomic) {
   return std::ranges::any_of(program.code, [&](const Instr& instr) {
@@ -348,9 +347,11 @@ bool makes_tags(const ValuePlan& plan, const Instr& instr) {
              instr.opcode != Opcode::copysign_;
     case ValueRule::rounds_to_integer:
     case ValueRule::multiplies_matrices: return true;
-    case ValueRule::selects: return plan.is_logarithm_of_zero;
+    case ValueRule::moves:
+    case ValueRule::selects: return plan.is_logarithm_of_zero || !plan.outside_domain.what.empty();
     case ValueRule::updates: return plan.result != FloatFormat::none || plan.is_of_float_bits;
     case ValueRule::adds_integers:
+      if (plan.rounds_bfloat_up) return true;
       return plan.is_index && instr.opcode != Opcode::cvt_ &&
              ptx::bytes_of(instr.modifiers.type) == 4 && !instr.modifiers.sat &&
              instr.modifiers.part != ptx::MulPart::hi && instr.modifiers.part != ptx::MulPart::wide;
@@ -370,6 +371,9 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     plan.result = result_format_of(instr);
     if (plan.rule != ValueRule::nothing) plan.results = destinations_of(program, instr);
     plan.is_logarithm_of_zero = is_logarithm_of_zero(program, pc);
+    plan.outside_domain = outside_domain_of(program, pc);
+    plan.becomes_bfloat = nan_becoming_bfloat(program, pc);
+    plan.rounds_bfloat_up = rounds_bfloat_up(program, pc);
     plan.is_in_place = plan.rule != ValueRule::nothing && is_in_place(program, instr);
     // The result of an approximation is flushed wherever the compiler computes exp().
     const bool is_exact = instr.opcode == Opcode::add_ || instr.opcode == Opcode::sub_ ||
@@ -394,6 +398,9 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     plan.has_other_half = plan.is_of_float_bits && !ptx::is_signed(instr.modifiers.type) &&
                           has_signed(program, is_max ? ptx::AtomOp::min : ptx::AtomOp::max);
     plan.adds_infinity = adds_infinity(program, instr);
+    const bool is_logarithm =
+        instr.opcode == Opcode::fma_ && instr[ComputeOperand::b] == instr[ComputeOperand::c];
+    if (is_logarithm) plan.scaled_by = slice.scale_of(pc, instr[ComputeOperand::a]);
     const bool is_meant = plan.rule == ValueRule::computes && slice.has_literals_only(pc);
     plan.makes_tags = !is_meant && makes_tags(plan, instr) &&
                       !(plan.rule == ValueRule::adds_integers && slice.mixes(pc));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "vgpu/check/numerics/float_rows.hpp"
+#include "vgpu/check/numerics/toolkit_code.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -18,6 +19,7 @@ enum class ValueRule : std::uint8_t {
   shuffles,  // shfl: those of another lane
   computes,  // floats of floats: a special result has the tag of a special source, or a new one
   extremes,  // min and max of floats, which drop a NaN
+  extremes_of_integers,
   rounds_to_integer,
   compares,           // floats
   adds_integers,      // sums and products, also wider ones
@@ -26,6 +28,7 @@ enum class ValueRule : std::uint8_t {
   stores,
   updates,  // atomics
   copies,   // from memory to memory
+  prints,
   multiplies_matrices,
 };
 
@@ -49,8 +52,16 @@ struct ValuePlan {
   bool has_other_half = false;
   // computes: adds a literal infinity, by which the toolkit's exp(double) makes an overflow.
   bool adds_infinity = false;
-  // selects: chooses an infinity because a value is 0, in the toolkit's logarithm.
+  // computes: where the toolkit's logarithm makes a NaN, what it has multiplied its argument by.
+  double scaled_by = 1;
+  // moves, selects: gives an infinity because a value is 0, in the toolkit's logarithm.
   bool is_logarithm_of_zero = false;
+  // moves, selects: gives a NaN outside the domain of a function of the toolkit.
+  OutsideDomain outside_domain{};
+  // selects: gives the NaN of bf16 for the NaN that is in this row.
+  Ref becomes_bfloat{};
+  // adds_integers: to the bits of a bf16, which may become those of an infinity.
+  bool rounds_bfloat_up = false;
   std::vector<Ref> results;
 };
 

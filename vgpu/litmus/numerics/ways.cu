@@ -28,8 +28,7 @@ void run_way(void (*kernel)(const In*, Out*), In first) {
 
 }  // namespace
 
-// (In unoptimised code, the logarithm is a function that selects a literal.)
-// expect: infinity global optimized
+// expect: infinity global
 __global__ void cross_entropy(const float* in, float* out) {
   out[threadIdx.x] = -logf(in[threadIdx.x]);  //~ compute //~ write
 }

@@ -20,6 +20,14 @@
 // expect planted: error not-a-number nan_in_a_shuffle
 // expect planted: error not-a-number nan_in_shared
 // expect planted: error not-a-number nan_in_a_sum
+// expect planted: error not-a-number power_of_negative
+// expect planted: error not-a-number power_in_double
+// expect planted: error not-a-number remainder_of_zero
+// expect planted: error not-a-number gamma_of_negative
+// expect planted: error not-a-number printed_quotient
+// expect planted: error not-a-number level_of_nan
+// expect planted: error infinity bfloat_of_bits
+// expect planted: error not-a-number nan_of_bits
 // expect planted: error infinity quotient_by_zero
 // expect planted: error infinity fast_quotient_by_zero
 // expect planted: error infinity inverse_root_of_zero
@@ -38,11 +46,13 @@
 // expect planted: error lossy-conversion large_as_integer
 // expect planted: error lossy-conversion negative_as_unsigned
 // expect planted: error lossy-conversion index_of_nan
+// expect planted: error lossy-conversion clamped_below
 // expect planted: error wrapped-integer bound_wraps
 // expect planted: error wrapped-integer index_wraps
 // expect planted: note ignored-nan maximum_drops
 // expect planted: note ignored-nan comparison_drops
 // expect planted: error ignored-nan maximum_of_bits
+// expect planted: error ignored-nan maximum_of_loaded
 // expect planted: note underflow small_as_half
 //
 // case meant: | --check numerics | meant
@@ -69,6 +79,11 @@ std::vector<float> ascending() {
 std::vector<float> descending() {
   std::vector<float> list = ascending();
   std::reverse(list.begin(), list.end());
+  return list;
+}
+std::vector<float> negative() {
+  std::vector<float> list = descending();
+  for (float& one : list) one -= 40;
   return list;
 }
 
@@ -477,6 +492,127 @@ KERNEL(index_of_nan_meant) {
   out[at + i] = 1;
 }
 
+KERNEL(power_of_negative) {
+  GIVEN;
+  out[i] = powf(x - 40, 0.45f);  //~ power_of_negative
+}
+
+KERNEL(power_of_negative_meant) {
+  GIVEN;
+  out[i] = powf(x - 40, 2) + powf(x, 0.45f);
+}
+
+KERNEL(power_in_double) {
+  GIVEN;
+  out[i] = static_cast<float>(pow(x - 40.0, 1.0 / 3));  //~ power_in_double
+}
+
+KERNEL(power_in_double_meant) {
+  GIVEN;
+  out[i] = static_cast<float>(cbrt(x - 40.0) + pow(x - 40.0, 3.0));
+}
+
+KERNEL(remainder_of_zero) {
+  GIVEN;
+  out[i] = fmodf(x + 1, y);  //~ remainder_of_zero
+}
+
+KERNEL(remainder_of_zero_meant) {
+  GIVEN;
+  out[i] = fmodf(x + 1, y + 3);
+}
+
+KERNEL(gamma_of_negative) {
+  GIVEN;
+  out[i] = tgammaf(x - 40);  //~ gamma_of_negative
+}
+
+KERNEL(gamma_of_negative_meant) {
+  GIVEN;
+  out[i] = tgammaf(x - 40.5f);
+}
+
+KERNEL(printed_quotient) {
+  GIVEN;
+  const float v = x / y;                     //~ printed_quotient
+  if (i == 3) printf("i %d, v %f\n", i, v);  //~ printed_quotient
+}
+
+KERNEL(printed_quotient_meant) {
+  GIVEN;
+  const float v = x / y;
+  if (i == 3) printf("i %d, x %f, %s\n", i, x, isnan(v) ? "no" : "a number");
+}
+
+// The level of a NaN is 0.
+KERNEL(level_of_nan) {
+  GIVEN;
+  const int level = __float2int_rn(x / y);                              //~ level_of_nan
+  reinterpret_cast<signed char*>(out)[i] = min(max(level, -128), 127);  //~ level_of_nan
+}
+
+KERNEL(level_of_nan_meant) {
+  GIVEN;
+  const int level = __float2int_rn(x / (y + 1e-30f) * 1e30f);
+  reinterpret_cast<signed char*>(out)[i] = min(max(level, -128), 127);
+}
+
+KERNEL(clamped_below) {
+  GIVEN;
+  const int bin = static_cast<int>(x * 1e9f);  //~ clamped_below
+  out[i] = __int_as_float(bin < 0 ? 0 : bin);  //~ clamped_below
+}
+
+KERNEL(clamped_below_meant) {
+  GIVEN;
+  const int bin = static_cast<int>(x * -1e9f);
+  out[i] = __int_as_float(bin < 0 ? 0 : bin);
+}
+
+// As the toolkit does for targets below sm_80.
+__device__ unsigned short bfloat_bits(float value) {
+  const unsigned bits = __float_as_uint(value);
+  const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+  const unsigned rest = is_nan ? 0 : bits << 16;
+  unsigned short upper = is_nan ? 0x7fff : bits >> 16;
+  if (rest > 0x80000000 || (rest == 0x80000000 && (upper & 1) != 0)) ++upper;  //~ bfloat_of_bits
+  return upper;
+}
+__device__ float float_of_bfloat(unsigned short bits) { return __uint_as_float(bits << 16); }
+
+KERNEL(bfloat_of_bits) {
+  GIVEN;
+  const unsigned short upper = bfloat_bits(x * 3.4e38f);
+  out[i] = float_of_bfloat(upper);  //~ bfloat_of_bits
+}
+
+KERNEL(bfloat_of_bits_meant) {
+  GIVEN;
+  out[i] = float_of_bfloat(bfloat_bits(x * 3.3e38f));
+}
+
+KERNEL(nan_of_bits) {
+  GIVEN;
+  out[i] = float_of_bfloat(bfloat_bits(x / y));  //~ nan_of_bits
+}
+
+KERNEL(nan_of_bits_meant) {
+  GIVEN;
+  out[i] = float_of_bfloat(bfloat_bits(x));
+}
+
+KERNEL(maximum_of_loaded) {
+  GIVEN;
+  if (i == 0) *out = -100;
+  __syncwarp();
+  atomicMax(reinterpret_cast<int*>(out), __float_as_int(left[i]));  //~ maximum_of_loaded
+}
+
+KERNEL(maximum_of_loaded_meant) {
+  GIVEN;
+  atomicMax(reinterpret_cast<int*>(out), __float_as_int(left[i]));
+}
+
 KERNEL(bound_wraps) {
   GIVEN;
   const int n = rows * rows;  //~ bound_wraps
@@ -609,6 +745,16 @@ int main(int, char** arguments) {
     run(large_as_integer, ascending(), flat(0));
     run(negative_as_unsigned, ascending(), flat(0));
     run(index_of_nan, flat(NAN), flat(0));
+    run(power_of_negative, ascending(), flat(0));
+    run(power_in_double, ascending(), flat(0));
+    run(remainder_of_zero, ascending(), flat(0));
+    run(gamma_of_negative, ascending(), flat(0));
+    run(printed_quotient, flat(0), flat(0));
+    run(level_of_nan, flat(0), flat(0));
+    run(clamped_below, ascending(), flat(0));
+    run(bfloat_of_bits, flat(1), flat(0));
+    run(nan_of_bits, flat(0), flat(0));
+    run(maximum_of_loaded, negative(), flat(0));
     run(bound_wraps, flat(1), flat(0));
     run(index_wraps, flat(1), flat(0));
     run(maximum_drops, flat(0), flat(0));
@@ -650,6 +796,16 @@ int main(int, char** arguments) {
     run(large_as_integer_meant, ascending(), flat(0));
     run(negative_as_unsigned_meant, ascending(), flat(0));
     run(index_of_nan_meant, flat(NAN), flat(0));
+    run(power_of_negative_meant, ascending(), flat(0));
+    run(power_in_double_meant, ascending(), flat(0));
+    run(remainder_of_zero_meant, ascending(), flat(0));
+    run(gamma_of_negative_meant, ascending(), flat(0));
+    run(printed_quotient_meant, flat(0), flat(0));
+    run(level_of_nan_meant, flat(0), flat(0));
+    run(clamped_below_meant, ascending(), flat(0));
+    run(bfloat_of_bits_meant, flat(1), flat(0));
+    run(nan_of_bits_meant, flat(NAN), flat(0));
+    run(maximum_of_loaded_meant, descending(), flat(0));
     run(bound_wraps_meant, flat(1), flat(0));
     run(index_wraps_meant, flat(1), flat(0));
     run(maximum_drops_meant, flat(NAN), flat(0));

@@ -1,0 +1,211 @@
+#include "vgpu/check/numerics/toolkit_code.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include "vgpu/check/numerics/float_rows.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+using ptx::Type;
+
+// Calls visit(instruction) for those before pc, the nearest first, until it returns true.  Returns
+// whether it has.
+template <class Visit>
+bool any_before(const Program& program, std::uint32_t pc, std::uint32_t count, Visit visit) {
+  for (std::uint32_t at = pc; at != 0 && pc - at < count; --at) {
+    if (visit(program.code[at - 1])) return true;
+  }
+  return false;
+}
+
+template <class Number>
+Number literal(const Program& program, const Ref& ref) {
+  Number value{};
+  std::memcpy(&value, program.constants.data() + ref.offset, sizeof value);
+  return value;
+}
+
+bool is_literal(const Program& program, const Ref& ref, std::uint32_t value) {
+  return ref.bank == Bank::constant && literal<std::uint32_t>(program, ref) == value;
+}
+
+bool is_zero_test(const Program& program, const Instr& instr) {
+  if (instr.opcode != Opcode::setp_ || instr.modifiers.compare != ptx::Compare::eq) return false;
+  const FloatFormat format = float_format_of(instr.modifiers.type);
+  const Ref& b = instr[CompareOperand::b];
+  return format != FloatFormat::none && b.bank == Bank::constant &&
+         float_at(format, program.constants.data() + b.offset, 0) == 0;
+}
+
+// Returns whether an operand is the NaN that the toolkit's functions give.  NAN and nan("") are
+// others; CUDART_NAN is the same.
+bool is_nan_of_toolkit(const Program& program, const Ref& ref, Type type) {
+  if (ref.bank != Bank::constant) return false;
+  switch (ptx::bytes_of(type)) {
+    case 4: return literal<std::uint32_t>(program, ref) == 0x7fff'ffff;
+    case 8: return literal<std::uint64_t>(program, ref) == 0xfff8'0000'0000'0000;
+    default: return false;
+  }
+}
+
+bool rounds_down_or_off(const Instr& instr) {
+  const ptx::Rounding rounding = instr.modifiers.rounding;
+  return instr.opcode == Opcode::cvt_ &&
+         float_format_of(instr.modifiers.type) != FloatFormat::none &&
+         instr.modifiers.type == instr.modifiers.source_type &&
+         (rounding == ptx::Rounding::rmi || rounding == ptx::Rounding::rzi);
+}
+
+// Whether an instruction asks if the bits of a float, or of the upper half of a double, are those
+// of an infinity or a NaN.
+bool tests_special_bits(const Program& program, const Instr& instr) {
+  const Ref& b = instr[CompareOperand::b];
+  return instr.opcode == Opcode::setp_ && ptx::bytes_of(instr.modifiers.type) == 4 &&
+         float_format_of(instr.modifiers.type) == FloatFormat::none &&
+         (is_literal(program, b, 0x7f7f'ffff) || is_literal(program, b, 0x7f80'0000) ||
+          is_literal(program, b, 0x7fef'ffff));
+}
+
+// In unoptimised code the functions are no part of their callers.
+bool is_in_one_of(std::span<const std::string_view> names, const Program& program,
+                  std::uint32_t pc) {
+  const std::string_view name = program.functions[program.function_of(pc)].name;
+  return std::ranges::find(names, name) != names.end();
+}
+bool is_in_logarithm(const Program& program, std::uint32_t pc) {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"log", "log10", "log10f", "log2", "log2f", "logf"});
+  return is_in_one_of(kNames, program, pc);
+}
+bool is_in_function_with_domain(const Program& program, std::uint32_t pc) {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"fmod", "fmodf", "pow", "powf", "remainder", "remainderf",
+                                       "remquo", "remquof", "tgamma", "tgammaf"});
+  return is_in_one_of(kNames, program, pc);
+}
+
+// Returns the function whose code ends in a literal NaN here; empty: none does.
+std::string_view function_around(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 12;
+  std::string_view what;
+  // pow() and tgamma() ask whether a number is whole.
+  any_before(program, pc, kLength, [&](const Instr& compared) {
+    if (tests_special_bits(program, compared)) what = "fmod() or remainder()";
+    if (compared.opcode != Opcode::setp_) return !what.empty();
+    any_before(program, pc, kLength, [&](const Instr& rounded) {
+      if (!rounds_down_or_off(rounded)) return false;
+      const Ref& whole = rounded[ComputeOperand::d];
+      if (compared[CompareOperand::a] == whole || compared[CompareOperand::b] == whole)
+        what = rounded.modifiers.rounding == ptx::Rounding::rmi ? "powf()" : "pow() or tgamma()";
+      return !what.empty();
+    });
+    return !what.empty();
+  });
+  // powf() with a constant exponent asks only for the sign; 2^152 and more are infinite.
+  if (what.empty() && any_before(program, pc, 4 * kLength, [&](const Instr& other) {
+        return other.opcode == Opcode::setp_ && other.modifiers.type == Type::f32 &&
+               is_literal(program, other[CompareOperand::b], 0x4318'0000);
+      })) {
+    what = "powf()";
+  }
+  if (what.empty() && is_in_function_with_domain(program, pc)) what = "a function of the toolkit";
+  return what;
+}
+
+}  // namespace
+
+bool is_logarithm_of_zero(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 12;  // from that sum on
+  const Instr& instr = program.code[pc];
+  const FloatFormat format = float_format_of(instr.modifiers.type);
+  const Ref& infinity = instr[ComputeOperand::a];
+  if (instr.opcode == Opcode::mov_ && format != FloatFormat::none && is_in_logarithm(program, pc)) {
+    return infinity.bank == Bank::constant &&
+           float_at(format, program.constants.data() + infinity.offset, 0) ==
+               -std::numeric_limits<double>::infinity();
+  }
+  if (instr.opcode != Opcode::selp_ || format == FloatFormat::none ||
+      infinity.bank != Bank::constant ||
+      specials_in(format, program.constants.data() + infinity.offset).any == 0) {
+    return false;
+  }
+  bool tests_zero = false, has_sum = false;
+  any_before(program, pc, kLength, [&](const Instr& other) {
+    tests_zero |=
+        is_zero_test(program, other) && other[CompareOperand::p] == instr[ComputeOperand::c];
+    has_sum |= other.opcode == Opcode::fma_ && other[ComputeOperand::b] == other[ComputeOperand::c];
+    return false;
+  });
+  return tests_zero && has_sum;
+}
+
+bool adds_infinity(const Program& program, const Instr& instr) {
+  const Ref& b = instr[ComputeOperand::b];
+  return instr.opcode == Opcode::add_ && instr.modifiers.type == Type::f64 &&
+         instr.kind == InstrKind::compute && b.bank == Bank::constant &&
+         float_at(FloatFormat::f64, program.constants.data() + b.offset, 0) ==
+             std::numeric_limits<double>::infinity();
+}
+
+OutsideDomain outside_domain_of(const Program& program, std::uint32_t pc) {
+  const Instr& instr = program.code[pc];
+  if (instr.kind != InstrKind::compute) return {};
+  const bool moves = instr.opcode == Opcode::mov_ && instr[ComputeOperand::b].bank == Bank::none;
+  if (!moves && instr.opcode != Opcode::selp_) return {};
+  const Type type = instr.modifiers.type;
+  const bool is_nan = is_nan_of_toolkit(program, instr[ComputeOperand::a], type) ||
+                      (!moves && is_nan_of_toolkit(program, instr[ComputeOperand::b], type));
+  if (!is_nan) return {};
+  OutsideDomain outside{.what = function_around(program, pc)};
+  const bool has_next = pc + 1 < program.code.size();
+  if (!outside.what.empty() && moves && has_next &&
+      program.code[pc + 1].kind == InstrKind::branch) {
+    outside.guard = program.code[pc + 1].guard;
+    outside.is_guard_negated = program.code[pc + 1].guard_negated;
+  }
+  return outside;
+}
+
+Ref nan_becoming_bfloat(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 12, kNan = 0x7fff;
+  const Instr& instr = program.code[pc];
+  Ref found;
+  if (instr.opcode != Opcode::selp_ || ptx::bytes_of(instr.modifiers.type) > 4 ||
+      !is_literal(program, instr[ComputeOperand::a], kNan)) {
+    return found;
+  }
+  any_before(program, pc, kLength, [&](const Instr& other) {
+    if (!tests_special_bits(program, other) ||
+        !(other[CompareOperand::p] == instr[ComputeOperand::c])) {
+      return false;
+    }
+    found = other[CompareOperand::a];
+    return true;
+  });
+  return found;
+}
+
+bool rounds_bfloat_up(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 16;
+  const Instr& instr = program.code[pc];
+  if (instr.opcode != Opcode::add_ || ptx::bytes_of(instr.modifiers.type) > 4 ||
+      float_format_of(instr.modifiers.type) != FloatFormat::none) {
+    return false;
+  }
+  for (std::uint32_t at = pc - std::min(pc, kLength); at < pc; ++at) {
+    const bool is_same = program.code[at].opcode == Opcode::selp_ &&
+                         program.code[at][ComputeOperand::d] == instr[ComputeOperand::a];
+    if (is_same && nan_becoming_bfloat(program, at).bank != Bank::none) return true;
+  }
+  return false;
+}
+
+}  // namespace warpcheck::vgpu

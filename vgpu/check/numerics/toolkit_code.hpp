@@ -1,0 +1,40 @@
+// The toolkit's functions, which nvcc compiles into their callers: the places in their code where a
+// special value is made of bits or literals, so that no operation on floats makes it.
+//
+// A literal NaN or infinity in a program's own code is meant.  So each of these places is known by
+// what stands around it, and none by its literal alone.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+
+// Returns whether a selection ends a logarithm: an infinity if the value is 0, else, outside the
+// domain, x * inf + inf.  In unoptimised code it is a move.
+bool is_logarithm_of_zero(const Program& program, std::uint32_t pc);
+
+// Returns whether an instruction adds a literal infinity to a double, by which exp(double)
+// overflows.
+bool adds_infinity(const Program& program, const Instr& instr);
+
+// A literal NaN that a function gives outside its domain.
+struct OutsideDomain {
+  std::string_view what{};  // which function; empty: the instruction gives none
+  // The lanes that keep the literal are those that take the branch behind it; none: all.
+  Ref guard{};
+  bool is_guard_negated = false;
+};
+// Of pow(), fmod(), remainder() and tgamma(), for a move or a selection.
+OutsideDomain outside_domain_of(const Program& program, std::uint32_t pc);
+
+// Conversions to bf16 for targets below sm_80 calculate with integers.  Returns the row of the
+// float, without its sign, of which a selection has found that it is a NaN, so that it gives the
+// literal NaN of bf16; none: it does something else.
+Ref nan_becoming_bfloat(const Program& program, std::uint32_t pc);
+// Returns whether an instruction rounds a bf16 up, by adding 1 to its bits.
+bool rounds_bfloat_up(const Program& program, std::uint32_t pc);
+
+}  // namespace warpcheck::vgpu
