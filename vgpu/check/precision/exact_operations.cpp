@@ -110,6 +110,20 @@ bool is_whole_making(double constant, ptx::Type type) {
   return least != 0 && constant >= least && constant <= least + 128;
 }
 
+std::optional<double> factor_of_word(double value, double after, double distance) {
+  if (value == 0 || after == 0 || !std::isfinite(value) || !std::isfinite(after))
+    return std::nullopt;
+  const int exponent = std::ilogb(after) - std::ilogb(value);
+  const double sign = std::signbit(value) == std::signbit(after) ? 1 : -1;
+  // The double may be on the other side of a power of two than its value.
+  for (const int scale : {exponent, exponent - 1, exponent + 1}) {
+    if (std::abs(scale) > 1000) continue;
+    const double factor = std::ldexp(sign, scale);
+    if (std::abs(after / factor - value) <= distance) return factor;
+  }
+  return std::nullopt;
+}
+
 std::optional<int> scale_of_bits(const ShadowOperation& operation, double before, double after,
                                  std::uint64_t added) {
   constexpr int kFractionBits = 23;

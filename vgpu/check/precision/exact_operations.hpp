@@ -34,6 +34,11 @@ bool rounds_to_whole(const ShadowOperation& operation);
 // toolkit does so.
 bool is_whole_making(double constant, ptx::Type type);
 
+// Returns the power of two, or its negative, that a double has been multiplied by if code has put
+// another upper word to its lower one, as exp() and log() do; nothing: it was changed otherwise.
+//   value: what the double was, at most `distance` away
+std::optional<double> factor_of_word(double value, double after, double distance);
+
 // The exponent of a float is changed by integers that are added to its bits, as inside logf() of
 // the toolkit.  Returns by which power of two that scales the float; nothing: it does something
 // else.

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <utility>
 
 #include "vgpu/check/numerics/operations.hpp"
 #include "vgpu/check/precision/precision_outputs.hpp"
+#include "vgpu/check/shadow/printed_arguments.hpp"
+#include "vgpu/machine/state.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -81,28 +85,62 @@ void PrecisionChecker::look_at_shared(const Allocation& allocation) {
     look_at(allocation, 0, allocation.limit());
 }
 
-// Returns whether the error is large, and is not what inputs that are rounded themselves lead to.
-bool PrecisionChecker::has_lost_digits(const PrecisionDomain::Value& value, double computed,
-                                       double ulps) const {
-  if (value.made_at == PrecisionDomain::kNoSite) return false;
+// Returns the error if it is large, and is not what inputs that are rounded themselves lead to;
+// else 0.  A sum of halves is wrong by units of a half, also where it has become a float.
+double PrecisionChecker::lost_ulps(const PrecisionDomain::Value& value, double computed) const {
+  if (value.made_at == PrecisionDomain::kNoSite || !std::isfinite(computed)) return 0;
   const PrecisionSite& made = domain_.sites()[value.made_at];
+  const bool is_narrower = unit_in_last_place(1, made.type) > unit_in_last_place(1, value.type);
+  const ptx::Type type = is_narrower ? made.type : value.type;
   const bool swallows = 4 * made.absorbed >= made.executed;
-  const double least = swallows ? least_error_of_swallowed(value.type) : least_error(value.type);
+  const double least = swallows ? least_error_of_swallowed(type) : least_error(type);
   const double error = magnitude(DoubleDouble{computed, 0} - value.exact);
-  return ulps >= least && error > 2 * least * largest(value.moved);
+  const double ulps = error / unit_in_last_place(value.exact.hi, type);
+  return ulps >= least && error > 2 * least * largest(value.moved) ? ulps : 0;
+}
+
+void PrecisionChecker::take(const PrecisionDomain::Value& value, double computed,
+                            const std::function<Output()>& describe) {
+  const double ulps = lost_ulps(value, computed);
+  if (ulps == 0) return;
+  Outputs& outputs = outputs_[{value.made_at, value.cancelled_at}];
+  if (outputs.count++ != 0 && ulps <= outputs.worst.ulps) return;
+  outputs.worst = describe();
+  outputs.worst.computed = computed;
+  outputs.worst.ulps = ulps;
+  outputs.worst.value = value;
 }
 
 void PrecisionChecker::look_at(const Allocation& allocation, std::uint32_t offset,
                                std::uint32_t bytes) {
   for_each_output(*plane_, allocation, offset, bytes, [&](const PrecisionOutput& output) {
-    const PrecisionDomain::Value& value = output.value;
-    if (!has_lost_digits(value, output.computed, output.ulps)) return;
-    Outputs& outputs = outputs_[{value.made_at, value.cancelled_at}];
-    if (outputs.count++ == 0 || output.ulps > outputs.worst.ulps) {
-      outputs.worst = {describe(allocation, output.offset, output.bytes), output.computed,
-                       output.ulps, value};
-    }
+    take(output.value, output.computed, [&] {
+      return Output{.object = describe(allocation, output.offset, output.bytes), .space = "global"};
+    });
   });
+}
+
+// What a program prints is its output, too: floats as doubles.
+void PrecisionChecker::look_at_printed(const InstrStep& step) {
+  const Allocation* const local = step.warp->local;
+  if (local == nullptr || !plane_->is_known(*local)) return;
+  for (std::uint32_t lanes = step.active; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    std::size_t number = 0;
+    for (const PrintedArgument& argument : printed_arguments(step, lane)) {
+      ++number;
+      if (argument.bytes != 8) continue;
+      const auto reading = plane_->in_local_memory(*local, lane, argument.offsets[0], 8);
+      if (reading.state != ShadowState::value || reading.value.type != ptx::Type::f64) continue;
+      take(reading.value, std::bit_cast<double>(argument.bits),
+           [&] { return Output{.object = fmt::format("argument {} of printf()", number)}; });
+    }
+  }
+}
+
+void PrecisionChecker::on_step(const InstrStep& step) {
+  if (step.program->code[step.pc].kind == InstrKind::print) look_at_printed(step);
+  plane_->on_step(step);
 }
 
 void PrecisionChecker::report_output(const Outputs& outputs) {
@@ -112,7 +150,7 @@ void PrecisionChecker::report_output(const Outputs& outputs) {
   Finding finding;
   finding.kind = FindingKind::rounding_error;
   finding.severity = Severity::note;
-  finding.space = "global";
+  finding.space = worst.space;
   finding.kernel = made.kernel;
   finding.object = worst.object;
   finding.accesses = {made.side};

@@ -7,6 +7,7 @@
 // them up again in its next step: its result is right, so nothing is reported.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -39,7 +40,7 @@ class PrecisionChecker final : public Checker {
   void on_free(const Allocation& allocation) override;
   void on_sync(const Sync& sync) override;
   void on_device_copy(const DeviceCopy& copy) override { plane_->on_device_copy(copy); }
-  void on_step(const InstrStep& step) override { plane_->on_step(step); }
+  void on_step(const InstrStep& step) override;
   void on_step_end(const InstrStep& step) override { plane_->on_step_end(step); }
   void on_access(const Access& access) override { plane_->on_access(access); }
   void on_collective(const Collective& collective) override { plane_->on_collective(collective); }
@@ -48,7 +49,7 @@ class PrecisionChecker final : public Checker {
 
   // An element that the host has read.
   struct Output {
-    std::string object;
+    std::string object{}, space{};
     double computed = 0, ulps = 0;
     PrecisionDomain::Value value{};
   };
@@ -61,10 +62,12 @@ class PrecisionChecker final : public Checker {
     std::uint64_t count = 0;
   };
   void look_at(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
+  void look_at_printed(const InstrStep& step);
+  void take(const PrecisionDomain::Value& value, double computed,
+            const std::function<Output()>& describe);
   void look_at_shared(const Allocation& allocation);
   void forget_written_by_host();
-  [[nodiscard]] bool has_lost_digits(const PrecisionDomain::Value& value, double computed,
-                                     double ulps) const;
+  [[nodiscard]] double lost_ulps(const PrecisionDomain::Value& value, double computed) const;
   void report_output(const Outputs& outputs);
   void report_unstable(const PrecisionSite& site);
 

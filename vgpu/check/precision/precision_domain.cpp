@@ -72,7 +72,8 @@ FormatDigits digits_of_format(Type type) {
 Moved moved_of_datum(double value, std::uint64_t bits, Type type) {
   const FormatDigits digits = digits_of_format(type);
   // Whole numbers are exact, too, and so is what expf() adds to round to one.
-  const bool is_whole = std::abs(value) <= 0x1p24 && value == std::nearbyint(value);
+  const double whole_most = type == Type::f64 ? 0x1p53 : 0x1p24;
+  const bool is_whole = std::abs(value) <= whole_most && value == std::nearbyint(value);
   if (is_whole || (bits & digits.spare) == 0) return {};
   const std::uint64_t sign = std::uint64_t{1} << (8 * ptx::bytes_of(type) - 1);
   std::uint64_t random = (bits & ~sign) * 0x9e37'79b9'7f4a'7c15;
@@ -179,6 +180,16 @@ std::optional<Value> PrecisionDomain::of_exponent(const ShadowOperation& operati
   return value;
 }
 
+std::optional<Value> PrecisionDomain::rescaled(const Value& value, std::uint64_t bits) {
+  const std::optional<double> factor = factor_of_word(value.exact.hi, std::bit_cast<double>(bits),
+                                                      0x1p-6 * std::abs(value.exact.hi));
+  if (!factor || value.type != Type::f64) return std::nullopt;
+  Value result = value;
+  result.exact = {value.exact.hi * *factor, value.exact.lo * *factor};
+  for (float& one : result.moved) one *= static_cast<float>(*factor);
+  return result;
+}
+
 std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
                                             const ShadowOperation& operation,
                                             std::span<const ShadowOperand<Value>> operands,
@@ -235,6 +246,7 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
   const std::uint32_t number = site_of(step);
   PrecisionSite& site = sites_[number];
   ++site.executed;
+  site.type = operation.result;
   if (absorbs(opcode, values, result)) ++site.absorbed;
 
   Value value{.exact = *truth, .made_at = number, .type = operation.result};

@@ -29,8 +29,9 @@ struct PrecisionSite {
   const Program* program = nullptr;
   std::uint32_t pc = 0;
   std::string kernel;
-  AccessSide side;             // the first lane of which something was seen
-  std::uint64_t executed = 0;  // by lanes, on numbers that are followed
+  AccessSide side;                   // the first lane of which something was seen
+  ptx::Type type = ptx::Type::none;  // of the results
+  std::uint64_t executed = 0;        // by lanes, on numbers that are followed
   // Sums of which an addend was not 0 and has changed nothing.
   std::uint64_t absorbed = 0;
   // The most leading bits that have cancelled where an operand had an error.
@@ -67,6 +68,9 @@ class PrecisionDomain {
   static constexpr bool kTrustsBits = true;
   static bool lifts(const ShadowOperation& operation);
   static std::optional<Value> constant(std::uint64_t bits, ptx::Type type);
+  // The value of a double that code has put together of the lower word of a value and another
+  // upper word; nothing: it is not the value times a power of two, or its negative.
+  static std::optional<Value> rescaled(const Value& value, std::uint64_t bits);
   std::optional<Value> apply(const ShadowStep& step, const ShadowOperation& operation,
                              std::span<const ShadowOperand<Value>> operands,
                              const std::uint64_t* result);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -109,6 +110,18 @@ std::optional<RoundingDomain::Value> RoundingDomain::of_exponent(const ShadowOpe
   const bool is_sum = operation.opcode == Opcode::add_ || operation.opcode == Opcode::sub_;
   if (!is_sum || !added.is_plain) return std::nullopt;
   return Value{.type = operation.result};
+}
+
+std::optional<RoundingDomain::Value> RoundingDomain::rescaled(const Value& value,
+                                                              std::uint64_t bits) {
+  const double distance = value.bound + 0x1p-52 * std::abs(value.exact.hi);
+  const std::optional<double> factor =
+      factor_of_word(value.exact.hi, std::bit_cast<double>(bits), distance);
+  if (!factor || value.type != Type::f64) return std::nullopt;
+  Value result = value;
+  result.exact = {value.exact.hi * *factor, value.exact.lo * *factor};
+  result.bound *= std::abs(*factor);
+  return result;
 }
 
 // Bits that are the exact value have exact results.  Of others only the sign is taken off or

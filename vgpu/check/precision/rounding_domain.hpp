@@ -43,6 +43,9 @@ class RoundingDomain {
   static constexpr bool kTrustsBits = false;
   static bool lifts(const ShadowOperation& operation);
   static std::optional<Value> constant(std::uint64_t bits, ptx::Type type);
+  // The value of a double that code has put together of the lower word of a value and another
+  // upper word; nothing: it is not the value times a power of two, or its negative.
+  static std::optional<Value> rescaled(const Value& value, std::uint64_t bits);
   std::optional<Value> apply(const ShadowStep& step, const ShadowOperation& operation,
                              std::span<const Operand> operands, const std::uint64_t* result);
   // The kernel's side of a branch is followed.

@@ -19,6 +19,10 @@
 //     static bool is_data(const Value&);
 //     // The value of plain bits; nothing: they have none (NaN), and what is computed is lost.
 //     std::optional<Value> constant(std::uint64_t bits, ptx::Type);
+//     // Optional: the value of eight bytes whose lower word is that of a value, and whose upper
+//     word
+//     // is another; nothing: it is lost.
+//     static std::optional<Value> rescaled(const Value&, std::uint64_t bits);
 //     // The result; nothing: there is no rule for this operation, and the result is lost.
 //     std::optional<Value> apply(const ShadowStep&, const ShadowOperation&,
 //                                std::span<const ShadowOperand<Value>> operands,

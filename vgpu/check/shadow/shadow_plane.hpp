@@ -51,6 +51,12 @@ class ShadowPlane : public Observer {
     return memory_of(allocation).read(offset, bytes, kTorn);
   }
 
+  // The same of a lane's local memory; offset: as of accesses.
+  [[nodiscard]] Reading in_local_memory(const Allocation& allocation, unsigned lane,
+                                        std::uint32_t offset, std::uint32_t bytes) {
+    return memory_of(allocation).read(place_in_lane(allocation, lane, offset), bytes, kTorn);
+  }
+
   // Returns whether the memory holds anything but plain bytes.
   [[nodiscard]] bool is_known(const Allocation& allocation) {
     return !memory_of(allocation).empty();
@@ -139,6 +145,11 @@ class ShadowPlane : public Observer {
   static constexpr std::uint32_t kNoSite = ptx::kNone;
   static constexpr std::uint64_t kBufferBytes = 512;  // of a lane
 
+  // Words of local memory are interleaved; in the plane, a lane's are adjacent.
+  static std::uint64_t place_in_lane(const Allocation& allocation, unsigned lane,
+                                     std::uint64_t offset) {
+    return lane * (allocation.bytes / kWarpLanes) + offset / kWordRowBytes * 4 + offset % 4;
+  }
   static ShadowStep step_at(const Program& program, std::uint32_t pc, const WarpPlace& place,
                             unsigned lane) {
     return {&program, pc, place, lane};
@@ -196,6 +207,7 @@ class ShadowPlane : public Observer {
   [[nodiscard]] std::uint32_t move_bits(std::uint32_t lanes);
   void move_row(const Ref& to, const Ref& from);
   void pack(bool unpacks);
+  void put_together(Cells& words, unsigned lane) const;
   void select();
   void compare(const ShadowRule& rule);
   [[nodiscard]] bool combines(unsigned lane, ShadowComparison<Value>& comparison) const;

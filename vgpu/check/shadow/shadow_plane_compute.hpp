@@ -270,6 +270,25 @@ void ShadowPlane<Domain>::move_row(const Ref& to, const Ref& from) {
   });
 }
 
+// Of two words that are put together, the lower one may be that of a value whose exponent the code
+// has changed in the upper one.
+template <class Domain>
+void ShadowPlane<Domain>::put_together(Cells& words, unsigned lane) const {
+  if constexpr (requires(const Value& value) { Domain::rescaled(value, std::uint64_t{}); }) {
+    const auto low = words.cell(0), next = words.cell(1);
+    const bool is_lower = low.state == ShadowState::value && low.bytes == 8 && low.part == 0 &&
+                          next.state == ShadowState::value && next.part == 1 &&
+                          next.value == low.value;
+    if (!is_lower || words.read(0, 8, kTorn).state == ShadowState::value) return;
+    const auto bits_of = [&](ComputeOperand operand) {
+      return current_.frame.bits_of((*current_.instr)[operand], lane, 0, 4);
+    };
+    const std::optional<Value> value =
+        Domain::rescaled(low.value, bits_of(ComputeOperand::b) << 32 | bits_of(ComputeOperand::a));
+    if (value) words.set(0, 8, *value);
+  }
+}
+
 // mov d, {a, b ...} and mov {d, e ...}, a: parts are of equal size.
 template <class Domain>
 void ShadowPlane<Domain>::pack(bool unpacks) {
@@ -287,7 +306,10 @@ void ShadowPlane<Domain>::pack(bool unpacks) {
       const std::uint64_t from = current_.frame.byte_of(one, lane) + (unpacks ? i * part : 0);
       moved.copy(std::uint64_t{i} * part, registers.cells(one), from, part, kTorn);
     }
-    if (!unpacks) registers.make_plain(current_.frame, whole, lane);
+    if (!unpacks) {
+      put_together(moved, lane);
+      registers.make_plain(current_.frame, whole, lane);
+    }
     for (std::uint32_t i = 0; i < count; ++i) {
       const Ref& one = unpacks ? instr[kUnpackedParts[i]] : whole;
       if (!is_register(one)) continue;

@@ -34,15 +34,6 @@ void ShadowPlane<Domain>::begin_memory() {
   }
 }
 
-// Returns the first cell's byte of an access in the plane of its allocation.  Words of local memory
-// are interleaved; in the plane, a lane's are adjacent.
-inline std::uint64_t shadow_offset(const Access& access, unsigned lane) {
-  const std::uint64_t offset = access.offset[lane];
-  if (access.space != ptx::Space::local) return offset;
-  const std::uint64_t of_lane = access.allocation->bytes / kWarpLanes;
-  return lane * of_lane + offset / kWordRowBytes * 4 + offset % 4;
-}
-
 template <class Domain>
 void ShadowPlane<Domain>::on_access(const Access& access) {
   if (access.space == ptx::Space::param) return;
@@ -52,7 +43,10 @@ void ShadowPlane<Domain>::on_access(const Access& access) {
   const Instr& accessing = access.program->code[access.pc];
   const InstrKind kind = is_multimem(accessing) ? InstrKind::nop : accessing.kind;
   for_each_lane(access.mask, [&](unsigned lane) {
-    const std::uint64_t at = shadow_offset(access, lane);
+    const std::uint64_t offset = access.offset[lane];
+    const std::uint64_t at = access.space == ptx::Space::local
+                                 ? place_in_lane(*access.allocation, lane, offset)
+                                 : offset;
     switch (is_current ? kind : InstrKind::nop) {
       case InstrKind::load:
       case InstrKind::store: return move_accessed(access, lane, memory, at);

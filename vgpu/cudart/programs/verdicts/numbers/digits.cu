@@ -18,6 +18,11 @@
 // expect lost: note rounding-error difference_of_roots
 // expect lost: note rounding-error small_differences
 // expect lost: note rounding-error cancels_in_double
+// expect lost: note rounding-error exponential_of_lost
+// expect lost: note rounding-error logarithm_of_lost
+// expect lost: note rounding-error exponential_in_double
+// expect lost: note rounding-error products_of_halves
+// expect lost: note rounding-error prints_a_sum
 // expect lost: note rounding-error decides
 //
 // case kept: | --check precision | kept
@@ -184,6 +189,53 @@ __global__ void multiplies_in_double(const float* in, float* out) {
   out[threadIdx.x] = static_cast<float>(x * x);
 }
 
+__global__ void exponential_of_lost(const float* in, float* out) {
+  const double x = in[threadIdx.x] * 1.1;
+  const double same = (x + 1e12) - 1e12;  //~ exponential_of_lost
+  out[threadIdx.x] = static_cast<float>(exp(same));
+}
+__global__ void exponential_of_kept(const float* in, float* out) {
+  out[threadIdx.x] = static_cast<float>(exp(in[threadIdx.x] * 1.1));
+}
+
+__global__ void logarithm_of_lost(const float* in, float* out) {
+  const double x = in[threadIdx.x] * 1.1;
+  const double same = (x + 1e12) - 1e12;  //~ logarithm_of_lost
+  out[threadIdx.x] = static_cast<float>(log(same));
+}
+__global__ void logarithm_of_kept(const float* in, float* out) {
+  out[threadIdx.x] = static_cast<float>(log(in[threadIdx.x] * 1.1));
+}
+
+__global__ void exponential_in_double(const float* in, float* out) {
+  const double less = exp(in[threadIdx.x] * 1e-12) - 1;  //~ exponential_in_double
+  out[threadIdx.x] = static_cast<float>(less);
+}
+__global__ void exponential_in_double_by_expm1(const float* in, float* out) {
+  out[threadIdx.x] = static_cast<float>(expm1(in[threadIdx.x] * 1e-12));
+}
+
+// What a float has of it are the digits of a half.
+__global__ void products_of_halves(const float* in, float* out) {
+  __half sum = __float2half(0);
+  for (int i = 0; i < kCount; ++i) {
+    const __half one = __float2half(in[i]);
+    sum = __hfma(one, one, sum);  //~ products_of_halves
+  }
+  *out = __half2float(sum);
+}
+__global__ void product_of_two_halves(const float* in, float* out) {
+  const __half one = __float2half(in[threadIdx.x]);
+  out[threadIdx.x] = __half2float(__hmul(one, one));
+}
+
+__global__ void prints_a_sum(const float* in, float*) {
+  float sum = 0;
+  for (int i = 0; i < kCount; ++i) sum += in[i];  //~ prints_a_sum
+  printf("%d numbers: %f\n", kCount, sum);
+}
+__global__ void prints_a_third(const float* in, float*) { printf("%f\n", in[1] / 3); }
+
 __global__ void decides(const float* in, float* out) {
   float sum = 0;
   for (int i = 0; i < 10; ++i) sum += in[i] / 10;
@@ -297,6 +349,11 @@ void lose() {
   run(difference_of_roots, spread(1'000'003, 1'777));
   run(small_differences, spread(1.1f, 0.3f));
   run(cancels_in_double, spread(1.1f, 0.3f));
+  run(exponential_of_lost, spread(1.1f, 0.03f));
+  run(logarithm_of_lost, spread(1.5f, 0.3f));
+  run(exponential_in_double, spread(1.1f, 0.3f));
+  run(products_of_halves, scattered(), 1);
+  run(prints_a_sum, first_and(1e8f, 1), 1);
   run(decides, first_and(1, 1), 1);
 }
 
@@ -316,6 +373,11 @@ void keep() {
   run(quotient_by_roots, spread(1'000'003, 1'777));
   run(small_values, spread(1.1f, 0.3f));
   run(multiplies_in_double, spread(1.1f, 0.3f));
+  run(exponential_of_kept, spread(1.1f, 0.03f));
+  run(logarithm_of_kept, spread(1.5f, 0.3f));
+  run(exponential_in_double_by_expm1, spread(1.1f, 0.3f));
+  run(product_of_two_halves, scattered());
+  run(prints_a_third, first_and(1, 1), 1);
   run(decides_with_room, first_and(1, 1), 1);
   run(product, scattered(), kThreads, 32);
   run(layer_norm, scattered());
