@@ -20,6 +20,8 @@ constexpr int kSamples = 60, kQuickRuns = 6;
 constexpr std::int64_t kLargest = 1000;  // of integers that nobody bounds
 // Larger ones are for proofs and sparse runs: trials hold arrays of that many elements.
 constexpr std::int64_t kLargestOfTrials = 1 << 24;
+constexpr std::uint64_t kRowsOfRun =
+    60'000;                              // of a trial run, on average; several hundred are made
 constexpr std::int64_t kUntouched = 64;  // elements of arrays that no trial run has accessed
 
 // The blocks that are tried in this order, by the number of dimensions.
@@ -47,12 +49,37 @@ std::string shown(const std::array<std::optional<Expression>, 3>& extents) {
   return text;
 }
 
+// PTX in which assertions do nothing.  A false one ends the launch, and what the threads would
+// access is not seen: arrays would be too short for those that are scheduled earlier in another
+// run.
+std::string without_assertions(std::string ptx) {
+  constexpr std::string_view kAssert = "__assertfail", kIgnored = "warpcheck_ignored_assertion";
+  const std::string declaration = fmt::format(".extern .func {}", kAssert);
+  const std::size_t begin = ptx.find(declaration);
+  if (begin == std::string::npos) return ptx;
+  const std::size_t end = ptx.find(')', begin), close = ptx.find(';', begin);
+  if (close == std::string::npos || end > close) return ptx;
+  ptx.replace(end + 1, close - end, "\n{ ret; }");
+  ptx.replace(begin, declaration.size(), fmt::format(".func {}", kAssert));
+  for (std::size_t at = 0; (at = ptx.find(kAssert, at)) != std::string::npos;) {
+    ptx.replace(at, kAssert.size(), kIgnored);
+    at += kIgnored.size();
+  }
+  return ptx;
+}
+
+KernelDescription without_assertions(KernelDescription kernel) {
+  kernel.optimized = without_assertions(std::move(kernel.optimized));
+  kernel.unoptimized = without_assertions(std::move(kernel.unoptimized));
+  return kernel;
+}
+
 class Assuming {
  public:
   Assuming(KernelDescription kernel, const ptx::Module& module, const Given& given)
       : given_(given),
         module_(module),
-        pair_(kernel),
+        pair_(without_assertions(kernel)),
         prober_(pair_, shared_bytes_of(module, kernel.mangled)) {
     made_.kernel = std::move(kernel);
   }
@@ -278,27 +305,38 @@ class Assuming {
   }
 
   // The largest of usual ranges with which accesses stay in arrays of any sensible length, and runs
-  // end.
+  // end soon; or, if none of them is short, the largest of those that are no longer than others.
   void choose_ranges() {
     if (free_.empty()) return;
     find_lows();
     const std::int64_t usual = usual_high();
     std::optional<KernelDescription> largest;
+    std::vector<std::pair<KernelDescription, std::uint64_t>> fitting;  // and their accesses
     for (const std::int64_t high : {usual, std::int64_t{100}, std::int64_t{30}, std::int64_t{8}}) {
       if (high > usual) continue;
       const KernelDescription tried = with_ranges_up_to(high);
       try {
-        const auto seen = probe(tried, 2 * kQuickRuns, all(Fill::zeros));
+        // Of both builds: what ends soon if it is optimised may take long without.
+        const auto seen = probe(tried, 2 * kQuickRuns, all(Fill::zeros), 0, Builds::all);
         if (!largest) largest = tried;
-        if (std::ranges::all_of(seen, [](const auto& run) {
-              return run.second.ends && !run.second.leaves_arrays;
-            })) {
-          kernel() = tried;
-          return;
+        std::uint64_t rows = 0;
+        bool are_fit = true;
+        for (const Probe& run : seen) {
+          rows += run.second.rows;
+          are_fit &= run.second.ends && !run.second.leaves_arrays;
         }
+        if (!are_fit) continue;
+        fitting.emplace_back(tried, rows);
+        if (rows <= kRowsOfRun * seen.size()) break;
       } catch (const NoInput&) {
         // Conditions exclude such small numbers.
       }
+    }
+    if (!fitting.empty()) {
+      const std::uint64_t enough = 2 * fitting.back().second;
+      largest = std::ranges::find_if(fitting, [&](const auto& one) {
+                  return one.second <= enough;
+                })->first;
     }
     kernel() = largest ? *largest : with_ranges_up_to(kLargest);
   }

@@ -36,6 +36,7 @@ class TouchWatch final : public vgpu::Observer {
     return watched;
   }
   void on_rows(const vgpu::Program&, std::span<const vgpu::RowAccess> rows) override {
+    extents_.rows += rows.size();
     for (const vgpu::RowAccess& row : rows) add(row);
   }
   void on_fault(const vgpu::Fault& fault) override {
@@ -156,6 +157,10 @@ void widen(Extents& extents, const Extents& other) {
     if (other.written[i]) extents.written[i] = true;
   }
   extents.shared_bytes = std::max(extents.shared_bytes, other.shared_bytes);
+  extents.leaves_arrays |= other.leaves_arrays;
+  extents.leaves_shared |= other.leaves_shared;
+  extents.ends &= other.ends;
+  extents.rows += other.rows;
 }
 
 Prober::Prober(const KernelPair& pair, std::uint64_t static_shared_bytes) : pair_(pair) {

@@ -15,6 +15,7 @@ struct Extents {
   std::int64_t shared_bytes = 0;       // of dynamic shared memory
   bool leaves_arrays = false;          // an access was in none of them
   bool leaves_shared = false;          // an access of shared memory was outside of it
+  std::uint64_t rows = 0;              // accesses of warps, to all memory
   bool ends = true;                    // before the limit of steps, and without a deadlock
 };
 

@@ -183,3 +183,10 @@ __global__ void barrier_invariant(int* a) {
   __syncthreads();  //twin:
   a[threadIdx.x] = s[(threadIdx.x + 1) % 64];  //~ data-race
 }
+//== always_fails
+//xfail:BOOGIE_ERROR
+//--blockDim=128 --gridDim=2
+__global__ void always_fails(int* a) {
+  __assert(threadIdx.x < 8);  //~ trap
+  a[blockIdx.x * 128 + threadIdx.x] = 1;
+}

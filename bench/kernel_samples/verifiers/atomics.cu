@@ -31,11 +31,11 @@ __global__ void returned_counter(int* out, unsigned* next) {
   if (place < 1024) out[place] = threadIdx.x;  //~ data-race //twin: if (place < 1024) out[place / 2] = threadIdx.x;
 }
 //== returned_counter_of_positive
-//pass: consecutive numbers, which the proof does not know
+//pass
 //--blockDim=64 --gridDim=4
 __global__ void returned_counter_of_positive(const int* in, int* out, int* count) {
   int v = in[blockIdx.x * 64 + threadIdx.x];
-  if (v > 0) out[atomicAdd(count, 1) & 255] = v;
+  if (v > 0) out[atomicAdd(count, 1) & 255] = v;  //~ data-race //twin: if (v > 0) out[atomicAdd(count, 1) & 127] = v;
 }
 //== exchange
 //pass
