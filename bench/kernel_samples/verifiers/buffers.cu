@@ -24,6 +24,8 @@ __global__ void barrier_on_loaded(int* a, const int* mode) {
     __syncthreads();  //~ barrier-divergence
     a[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];
   }
+  __syncthreads();
+  s[threadIdx.x] = 0;
 }
 //== edges_of_graph
 //pass
