@@ -14,36 +14,23 @@
 namespace warpcheck {
 
 [[nodiscard]] inline bool uses_gpuverify(std::string_view source) {
-  for (const std::string_view word : {"__requires",
-                                      "__assert(",
-                                      "__assume(",
-                                      "__invariant(",
-                                      "__global_invariant(",
-                                      "__ensures(",
-                                      "__axiom(",
-                                      "__function_wide_invariant(",
-                                      "__candidate_",
-                                      "__implies(",
-                                      "__write(",
-                                      "__read(",
-                                      "__no_write(",
-                                      "__no_read(",
-                                      "_implies(",
-                                      "__distinct_int",
-                                      "__uniform_",
-                                      "__enabled(",
-                                      "__global_",
-                                      "__barrier_invariant",
-                                      "__return_val",
-                                      "__old_",
-                                      "__other_",
-                                      "__is_pow2",
-                                      "__shfl(",
-                                      "__shfl_up(",
-                                      "__shfl_down(",
-                                      "__shfl_xor(",
-                                      "__any(",
-                                      "__ballot("}) {
+  for (const std::string_view word :
+       {"__requires",          "__assert(",  "__assume(", "__invariant(",
+        "__global_invariant(", "__ensures(", "__axiom(",  "__function_wide_invariant(",
+        "__candidate_",        "__implies(", "__write(",  "__read(",
+        "__no_write(",         "__no_read(", "_implies(", "__distinct_int",
+        "__uniform_",          "__enabled(", "__global_", "__barrier_invariant",
+        "__return_val",        "__old_",     "__other_",  "__is_pow2"}) {
+    if (source.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// Whether there are shuffles or votes without a mask.  Their names are those of functions in the
+// toolkit's headers, too, so only files that have them get them as macros.
+[[nodiscard]] inline bool has_operations_without_masks(std::string_view source) {
+  for (const std::string_view word :
+       {"__shfl(", "__shfl_up(", "__shfl_down(", "__shfl_xor(", "__any(", "__ballot("}) {
     if (source.find(word) != std::string_view::npos) return true;
   }
   return false;
@@ -133,12 +120,14 @@ __device__ constexpr bool holds(Claim) { return true; }
 #define __old_bool(...) warpcheck::Claim()
 #define __return_val_int() warpcheck::Claim()
 #define __return_val_bool() warpcheck::Claim()
+#ifdef WARPCHECK_HAS_NO_MASKS
 #define __shfl(...) __shfl_sync(__activemask(), __VA_ARGS__)
 #define __shfl_up(...) __shfl_up_sync(__activemask(), __VA_ARGS__)
 #define __shfl_down(...) __shfl_down_sync(__activemask(), __VA_ARGS__)
 #define __shfl_xor(...) __shfl_xor_sync(__activemask(), __VA_ARGS__)
 #define __any(...) __any_sync(__activemask(), __VA_ARGS__)
 #define __ballot(...) __ballot_sync(__activemask(), __VA_ARGS__)
+#endif
 #define __ite(condition, a, b) ((condition) ? (a) : (b))
 #define __add_noovfl(...) warpcheck::Claim()
 )HEADER";

@@ -69,11 +69,13 @@ class Compilation {
       input_ = temporary_.write("instantiations.cu", instantiating(input_, options.instantiate));
     }
     common_ = {nvcc_program(), "-ptx", fmt::format("-arch=compute_{}", options.architecture)};
-    if (uses_gpuverify(source_)) {
+    const bool has_no_masks = has_operations_without_masks(source_);
+    if (has_no_masks || uses_gpuverify(source_)) {
       common_.insert(common_.end(),
                      {"-include", temporary_.write("gpuverify.h", kGpuverifyHeader).string()});
       if (has_invariants_to_compute(source_))
         common_.emplace_back("-DWARPCHECK_COMPUTES_INVARIANTS");
+      if (has_no_masks) common_.emplace_back("-DWARPCHECK_HAS_NO_MASKS");
     }
     common_.insert(common_.end(), options.nvcc.begin(), options.nvcc.end());
   }
