@@ -88,7 +88,7 @@ class Traces(unittest.TestCase):
 
     def test_json_is_what_viewers_read(self):
         chrome = HERE / "run.json"
-        for options in (("--accesses",), ("--trace-limit", "4K"), ("--warp", "1"), ("--kernel", "fill")):
+        for options in (("--accesses",), ("--trace-limit", "4K"), ("--kernel", "fill")):
             self.assertEqual(run("--trace", str(chrome), *options, "--", "./program").returncode, 66)
             self.assertEqual(problems_of(json.loads(chrome.read_text())), [], options)
 
