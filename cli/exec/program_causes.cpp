@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "cli/exec/code_of_kernels.hpp"
 #include "cli/exec/program_experiments.hpp"
@@ -89,7 +90,14 @@ class ProgramCauses final : public CauseSearch {
     std::set<std::string> keys;
     int status = 0;
     std::uint64_t launches = 0;
+    bool ends = false;  // regularly
   };
+
+  static bool has_end(const ProgramRun& run) {
+    return std::ranges::any_of(run.records, [](const cudart::ExecRecord& record) {
+      return std::holds_alternative<cudart::EndRecord>(record.what);
+    });
+  }
 
   static Causes no_experiments(std::string why) {
     Causes causes;
@@ -110,6 +118,7 @@ class ProgramCauses final : public CauseSearch {
     settings.supposed = change.supposed;
     settings.code = plain_.launches == 0;
     settings.host_lines = names_host_code_;
+    settings.findings_at_end = plain_.ends;
     settings.steps_max = std::min(settings.steps_max, 4 * steps_ + 100'000);
     if (schedule != nullptr) {
       settings.strategy = schedule->name;
@@ -121,7 +130,8 @@ class ProgramCauses final : public CauseSearch {
     report.add(*run);
     pay(report.warp_instructions() + kStepsOfCopy + text_bytes_ / kBytesOfStep);
     if (!report.refusals.empty() || !report.deaths.empty()) return std::nullopt;
-    Seen seen{.status = run->status, .launches = report.launches};
+    Seen seen{.status = run->status, .launches = report.launches, .ends = has_end(*run)};
+    if (plain_.ends && !seen.ends) return std::nullopt;  // what it found is not known
     for (ProgramReport::Found& found : report.findings) {
       // Memory that is never freed is what was supposed.
       if (change.supposed.late_frees && found.finding.kind == vgpu::FindingKind::leak) continue;

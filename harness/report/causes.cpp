@@ -40,10 +40,11 @@ std::string limit_of(const Causes& causes) {
   if (!causes.why_not.empty())
     return fmt::format("findings are grouped by rules, no change was tried: {}", causes.why_not);
   if (!causes.budget_used_up) return {};
+  const bool all_tried = causes.tried == causes.known;
   return fmt::format(
-      "the budget of steps for experiments was used up after {} of {} changes; other findings are "
-      "grouped by rules",
-      causes.tried, causes.known);
+      "the budget of steps for experiments was used up {}; other findings are grouped by rules",
+      all_tried ? "before what had helped was confirmed under other schedules"
+                : fmt::format("after {} of {} changes", causes.tried, causes.known));
 }
 
 std::string sentence_of(const HelpfulChange& change, std::size_t all) {

@@ -13,6 +13,8 @@ struct Suppositions {
   bool host_waits = false;
   // Memory of the device is never freed.
   bool late_frees = false;
+  // Each device may use the memory of all others.
+  bool peer_access = false;
   friend bool operator==(const Suppositions&, const Suppositions&) = default;
 };
 

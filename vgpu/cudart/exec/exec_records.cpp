@@ -291,8 +291,10 @@ ExecSettings settings_of(const Json& json) {
   settings.supposed.zeroed_memory = json.at("zeroed_memory").get<bool>();
   settings.supposed.host_waits = json.at("host_waits").get<bool>();
   settings.supposed.late_frees = json.at("late_frees").get<bool>();
+  settings.supposed.peer_access = json.at("peer_access").get<bool>();
   settings.experiments = json.at("experiments").get<int>();
   settings.host_lines = json.at("host_lines").get<bool>();
+  settings.findings_at_end = json.at("findings_at_end").get<bool>();
   settings.code = json.at("code").get<bool>();
   settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
   settings.ordered_operation = json.at("ordered_operation").get<std::uint32_t>();
@@ -350,8 +352,10 @@ std::string to_text(const ExecSettings& settings) {
                {"zeroed_memory", settings.supposed.zeroed_memory},
                {"host_waits", settings.supposed.host_waits},
                {"late_frees", settings.supposed.late_frees},
+               {"peer_access", settings.supposed.peer_access},
                {"experiments", settings.experiments},
                {"host_lines", settings.host_lines},
+               {"findings_at_end", settings.findings_at_end},
                {"code", settings.code},
                {"kept_bytes", settings.kept_bytes},
                {"ordered_operation", settings.ordered_operation},

@@ -67,6 +67,8 @@ struct ExecSettings {
   // The socket from which this process gets the settings of its copies (experiments.hpp); -1: none.
   int experiments = -1;
   bool host_lines = false;  // whether copies will name lines of host code
+  // Whether findings are recorded once, when the process ends regularly, and not as they are found.
+  bool findings_at_end = false;
   // Whether to write the PTX of launched kernels beside the records (KernelRecord::code).
   bool code = false;
   // The operations whose logged bytes are kept in files beside the records.

@@ -49,7 +49,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.texts = {"/a/scan.ptx"};
   settings.supposed = {.one_stream = true, .host_waits = true};
   settings.experiments = 5;
-  settings.host_lines = true;
+  settings.host_lines = settings.findings_at_end = true;
   settings.code = true;
   settings.edits = {
       {.kind = ptx::EditKind::remove, .place = ptx::InstructionPlace{"_Z4scanPi", 3}, .text = {}},
@@ -92,6 +92,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(back->supposed, settings.supposed);
   EXPECT_EQ(back->experiments, 5);
   EXPECT_TRUE(back->host_lines);
+  EXPECT_TRUE(back->findings_at_end);
   EXPECT_TRUE(back->code);
   EXPECT_EQ(back->edits, settings.edits);
 }

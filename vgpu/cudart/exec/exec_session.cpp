@@ -193,6 +193,7 @@ void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
     if (trace_ != nullptr) trace_->found(finding);
     if (agent_ != nullptr) agent_->found(finding);
   }
+  if (settings_.findings_at_end) return;
   counts_[number] = finding.count;
   append({.process = ::getpid(), .what = FindingRecord{number, finding, arrivals()}});
 }
@@ -368,6 +369,7 @@ void ExecSession::end(const TrialResult& result, std::vector<std::string> kernel
                       std::size_t first) {
   end_trace();
   end_counts();
+  settings_.findings_at_end = false;  // this is the end
   std::size_t number = first;
   for (const vgpu::Finding& finding : result.findings) {
     const bool is_known = number < counts_.size() && counts_[number] == finding.count;

@@ -16,6 +16,7 @@
 #include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
+#include "vgpu/cudart/device/suppositions.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
@@ -130,7 +131,7 @@ vgpu::Launch KernelRunner::launch_of(const HostLaunch& host_launch, const Grid& 
   launch.graph = work.graph_run == nullptr ? 0 : work.graph_run->current();
   launch.device = device.number;
   launch.devices = static_cast<unsigned>(dependencies_.devices.size());
-  launch.peers = device.peers;
+  launch.peers = suppositions().peer_access ? ~std::uint32_t{0} : device.peers;
   launch.rights = host_launch.operation.rights.get();
   launch.stack_bytes = static_cast<std::uint32_t>(
       std::min<std::size_t>(device.limits.get(cudaLimitStackSize), UINT32_MAX));
