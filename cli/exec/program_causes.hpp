@@ -14,7 +14,7 @@ namespace warpcheck {
 
 // What the experiments with a program may always cost, besides as much as its run has: warp
 // instructions, and kStepsOfCopy for each run.
-inline constexpr std::uint64_t kStepsOfPrograms = 4'000'000, kStepsOfCopy = 200'000;
+inline constexpr std::uint64_t kStepsOfPrograms = 4'000'000, kStepsOfCopy = 100'000;
 
 struct ExplainedRun {
   const ProgramRun* run = nullptr;

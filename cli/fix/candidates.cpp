@@ -160,6 +160,7 @@ class Proposals {
   void propose(const vgpu::Finding& finding, const std::vector<Place>& places) {
     const RemedyFacts facts{.results_are_known = results_are_known_,
                             .one_warp = kernels_.threads_max <= 32,
+                            .races_between_warps = false,
                             .races = false};
     int rank = kRankOfOrders;
     for (const Remedy remedy : remedies_for(finding, facts)) {
@@ -179,6 +180,13 @@ class Proposals {
       case Remedy::fence_of_system:
         insert_around(places, remedy, rank);
         insert_pairs(places, inserted_text(remedy).source, rank + 2);
+        return;
+      case Remedy::wider_mask:
+        for (const Place& place : places) {
+          const std::size_t function = place.tree->function_of(place.node);
+          for (Patch& patch : wider_masks(*place.file, *place.tree, function))
+            add(std::move(patch), rank);
+        }
         return;
       case Remedy::phase_wait: return propose_phase_waits(places, rank);
       case Remedy::grid_wait: return propose_grid_wait(places, rank);

@@ -140,6 +140,31 @@ std::vector<Patch> wider_scopes(const std::string& file, const SourceTree& tree,
   return patches;
 }
 
+std::vector<Patch> wider_masks(const std::string& file, const SourceTree& tree,
+                               std::size_t function) {
+  constexpr std::string_view kAll = "0xffffffff", kEnd = "_sync(", kBarrier = "__syncwarp(";
+  std::vector<Patch> patches;
+  const std::string_view code(tree.code());
+  for (std::size_t at = tree[function].begin; at < tree[function].end; ++at) {
+    const bool is_barrier = code.substr(at).starts_with(kBarrier);
+    if (!is_barrier && !code.substr(at).starts_with(kEnd)) continue;
+    const std::size_t open = at + (is_barrier ? kBarrier.size() : kEnd.size()) - 1;
+    const std::size_t close = closing_bracket(code, open);
+    if (close == kNoPlace || close > tree[function].end) continue;
+    const std::string_view arguments = code.substr(open + 1, close - open - 1);
+    const std::string_view mask = trimmed(arguments.substr(0, arguments.find(',')));
+    // One with calls or commas of its own is not understood.
+    const bool is_simple = !mask.empty() && mask.find('(') == kNoPlace;
+    if (!is_simple || mask == kAll || mask == "-1" || mask == "0xffffffffu") continue;
+    const std::size_t begin = is_barrier ? at : code.find(mask, open);
+    const std::size_t end = is_barrier ? close + 1 : begin + mask.size();
+    patches.push_back(rewritten(file, tree, begin, end,
+                                std::string(is_barrier ? "__syncwarp()" : kAll),
+                                "a mask of all lanes"));
+  }
+  return patches;
+}
+
 std::vector<std::string> phase_waits(const SourceTree& tree, std::size_t function) {
   std::vector<std::string> waits;
   std::vector<std::string> known;

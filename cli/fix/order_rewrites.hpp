@@ -15,6 +15,11 @@ namespace warpcheck {
 // Those in inline PTX, too.
 std::vector<Patch> wider_scopes(const std::string& file, const SourceTree& tree, bool of_system);
 
+// Calls of the function that name lanes by a mask, for all lanes: `__syncwarp()` for
+// `__syncwarp(mask)`, 0xffffffff for the mask of `__shfl_sync(mask, ...)` and its like.
+std::vector<Patch> wider_masks(const std::string& file, const SourceTree& tree,
+                               std::size_t function);
+
 // Statements that wait for the phase of parity 0, and 1, of the barriers that the function uses:
 // objects of inline PTX with mbarrier instructions.
 std::vector<std::string> phase_waits(const SourceTree& tree, std::size_t function);

@@ -33,6 +33,19 @@ TEST(WiderScopes, OfTheSystem) {
   EXPECT_NE(patched(tree, patches[0]).find("atomicAdd_system(a, 1);"), std::string::npos);
 }
 
+TEST(WiderMasks, NameAllLanes) {
+  const SourceTree tree(
+      "void f(int v) {\n  __syncwarp(0xff << 8);\n  __syncwarp();\n"
+      "  v = __shfl_xor_sync(kHalf, v, 1) + __shfl_sync(0xffffffff, v, 2);\n"
+      "  __ballot_sync(__activemask(), v);\n}\n");
+  const std::vector<Patch> patches = wider_masks("k.cu", tree, 0);
+  ASSERT_EQ(patches.size(), 2U);
+  EXPECT_NE(patched(tree, patches[0]).find("{\n  __syncwarp();\n  __syncwarp();\n"),
+            std::string::npos);
+  EXPECT_NE(patched(tree, patches[1]).find("v = __shfl_xor_sync(0xffffffff, v, 1) +"),
+            std::string::npos);
+}
+
 TEST(PhaseWaits, NameTheBarrierOfInlinePtx) {
   const SourceTree tree(
       "void f() {\n  asm(\"mbarrier.init.shared.b64 [%0], 1;\" ::\"r\"(place(&bar)));\n}\n");

@@ -116,7 +116,7 @@ TEST_F(Experiments, ExecSaysWhereFindingsAreGroupedByRules) {
   EXPECT_NE(few.out.find("========= " + why), std::string::npos) << few.out;
   for (const char* const file : {"r.json", "r.sarif", "r.html"})
     EXPECT_NE(read(file).find(why), std::string::npos) << file;
-  const Outcome some = run("exec --causes 600000 -- ./reverse");
+  const Outcome some = run("exec --causes 300000 -- ./reverse");
   EXPECT_NE(some.out.find("the budget of steps for experiments was used up "),
             std::string::npos)
       << some.out;

@@ -191,7 +191,8 @@ bool UniformPlaces::all_come_by(const Patch& patch) const {
     const SourceTree& tree = sources_.at(file);
     for (const TextEdit& edit : edits) {
       const bool of_block = edit.text.find("__syncthreads()") != std::string::npos;
-      const bool of_warp = edit.text.find("__syncwarp()") != std::string::npos;
+      const bool of_warp = edit.text.find("__syncwarp()") != std::string::npos ||
+                           edit.text == "0xffffffff";  // a mask
       const bool of_grid = edit.text.find("this_grid().sync()") != std::string::npos;
       if (of_grid && !comes_by(tree, edit.at, Group::grid, 0)) return false;
       if (of_block && !comes_by(tree, edit.at, Group::block, 0)) return false;

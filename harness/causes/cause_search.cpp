@@ -33,7 +33,11 @@ CauseSearch::CauseSearch(const Findings& findings, std::uint64_t budget)
 Causes CauseSearch::run(const std::vector<Change>& changes) {
   causes_.known = static_cast<std::uint32_t>(changes.size());
   for (const Change& change : changes) {
+    if (change.family != 0) families_[change.family].members.push_back(&change);
+  }
+  for (const Change& change : changes) {
     if (causes_.tried == kChangesMax || budget_ == 0) break;
+    if (!may_help(change)) continue;
     Helpful helpful{&change, vanished_with(change)};
     if (helpful.findings.empty()) continue;
     // Nothing can help more, and what follows is not preferred.
@@ -46,6 +50,7 @@ Causes CauseSearch::run(const std::vector<Change>& changes) {
     }
     helpful_.push_back(std::move(helpful));
   }
+  join_families();
   choose_by_number();
   causes_.budget_used_up = budget_ == 0;
   return std::move(causes_);
@@ -54,8 +59,13 @@ Causes CauseSearch::run(const std::vector<Change>& changes) {
 // Indices of findings; none if others appear.
 std::vector<std::size_t> CauseSearch::vanished_with(const Change& change) {
   ++causes_.tried;
+  return vanished_if_run(change).value_or(std::vector<std::size_t>{});
+}
+
+// Nothing: it could not be run, or others appear.
+std::optional<std::vector<std::size_t>> CauseSearch::vanished_if_run(const Change& change) {
   const std::optional<Findings> with_change = findings_with(change);
-  if (!with_change || brings_others(*with_change)) return {};
+  if (!with_change || brings_others(*with_change)) return std::nullopt;
   if (change.is_of_values && std::ranges::any_of(*with_change, is_of_results)) return {};
   const std::set<std::string> left = keys_of(*with_change);
   std::vector<std::size_t> vanished;
@@ -63,6 +73,85 @@ std::vector<std::size_t> CauseSearch::vanished_with(const Change& change) {
     if (!left.contains(key_of(findings_[i]))) vanished.push_back(i);
   }
   return has_error(vanished) ? vanished : std::vector<std::size_t>{};
+}
+
+// Returns the members in one, that of an order at all their places.
+Change CauseSearch::joined(const std::vector<const Change*>& members) {
+  Change all = *members.front();
+  for (const Change* const member : members) {
+    bool is_new = false;
+    for (const ptx::ProgramEdit& edit : member->edits) {
+      if (std::ranges::find(all.edits, edit) != all.edits.end()) continue;
+      all.edits.push_back(edit);
+      is_new = true;
+    }
+    if (is_new) all.text += " and" + member->text.substr(member->order.size());
+  }
+  return all;
+}
+
+std::optional<std::vector<std::size_t>> CauseSearch::vanished_with_all(Family& family) {
+  if (!family.is_tried_whole) family.helped = vanished_if_run(joined(family.members));
+  family.is_tried_whole = true;
+  return family.helped;
+}
+
+// The first members are tried at once, as they are the likely ones; the others only if all together
+// help more than what has helped so far.
+bool CauseSearch::may_help(const Change& change) {
+  constexpr std::size_t kLikely = 2, kFew = 4;
+  if (change.family == 0) return true;
+  Family& family = families_.at(change.family);
+  ++family.reached;
+  if (family.reached <= kLikely || family.members.size() < kFew) return true;
+  const auto helped = vanished_with_all(family);
+  return !helped || !has_helped_with(*helped);
+}
+
+// Whether single changes have helped with all of the findings.
+bool CauseSearch::has_helped_with(const std::vector<std::size_t>& findings) const {
+  return std::ranges::all_of(findings, [&](std::size_t i) {
+    return std::ranges::any_of(helpful_, [&](const Helpful& known) {
+      return std::ranges::find(known.findings, i) != known.findings.end();
+    });
+  });
+}
+
+// Where no single change removes a finding, but all members of a family do: as few of these as are
+// enough (delta debugging).
+void CauseSearch::join_families() {
+  for (auto& [number, family] : families_) {
+    if (budget_ == 0) return;
+    if (family.members.size() < 2) continue;
+    std::vector<std::size_t> errors;
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      if (findings_[i].severity == vgpu::Severity::error) errors.push_back(i);
+    }
+    if (has_helped_with(errors)) return;
+    const auto helped = vanished_with_all(family);
+    if (!helped || has_helped_with(*helped)) continue;
+    const auto members = fewest(family.members, *helped);
+    if (members.empty()) return;
+    helpful_.push_back({&joined_.emplace_back(joined(members)), *helped});
+  }
+}
+
+// Members without which one of the findings would not vanish; none: the budget is used up.
+std::vector<const Change*> CauseSearch::fewest(std::vector<const Change*> members,
+                                               const std::vector<std::size_t>& wanted) {
+  for (std::size_t part = (members.size() + 1) / 2; part > 0; part /= 2) {
+    for (std::size_t end = members.size(); end > 0; end -= std::min(end, part)) {
+      if (budget_ == 0) return {};
+      const auto last = members.begin() + static_cast<std::ptrdiff_t>(end);
+      const auto first = last - static_cast<std::ptrdiff_t>(std::min(end, part));
+      std::vector<const Change*> fewer(members.begin(), first);
+      fewer.insert(fewer.end(), last, members.end());
+      if (fewer.empty()) continue;
+      const auto vanished = vanished_if_run(joined(fewer));
+      if (vanished && std::ranges::includes(*vanished, wanted)) members = std::move(fewer);
+    }
+  }
+  return members;
 }
 
 bool CauseSearch::has_error(const std::vector<std::size_t>& findings) const {

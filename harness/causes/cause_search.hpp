@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -56,7 +58,24 @@ class CauseSearch {
     std::vector<std::size_t> findings;  // ascending
   };
 
+  // Changes of one Change::family.
+  struct Family {
+    std::vector<const Change*> members;
+    std::size_t reached = 0;
+    bool is_tried_whole = false;
+    // Findings that vanish with all of them; nothing: not known.
+    std::optional<std::vector<std::size_t>> helped;
+  };
+
   [[nodiscard]] std::vector<std::size_t> vanished_with(const Change& change);
+  [[nodiscard]] std::optional<std::vector<std::size_t>> vanished_if_run(const Change& change);
+  [[nodiscard]] static Change joined(const std::vector<const Change*>& members);
+  [[nodiscard]] std::optional<std::vector<std::size_t>> vanished_with_all(Family& family);
+  [[nodiscard]] bool may_help(const Change& change);
+  [[nodiscard]] bool has_helped_with(const std::vector<std::size_t>& findings) const;
+  [[nodiscard]] std::vector<const Change*> fewest(std::vector<const Change*> members,
+                                                  const std::vector<std::size_t>& wanted);
+  void join_families();
   [[nodiscard]] bool has_error(const std::vector<std::size_t>& findings) const;
   [[nodiscard]] bool confirm(const Helpful& helpful);
   void choose_by_number();
@@ -66,6 +85,8 @@ class CauseSearch {
   const std::set<std::string> keys_;
   std::uint64_t budget_ = 0;
   std::vector<Helpful> helpful_;
+  std::map<std::size_t, Family> families_;
+  std::list<Change> joined_;  // of several members of a family
   Causes causes_;
 };
 

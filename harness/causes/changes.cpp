@@ -28,10 +28,30 @@ class ChangeList {
   std::vector<Change> list_;
 };
 
+// Changes by these remedies are the same order at different places.
+std::vector<Change> as_family(std::vector<Change> changes, Remedy remedy) {
+  switch (remedy) {
+    case Remedy::block_barrier:
+    case Remedy::cluster_barrier:
+    case Remedy::fence:
+    case Remedy::fence_of_system: break;
+    default: return changes;
+  }
+  for (Change& change : changes) change.family = 1 + static_cast<std::size_t>(remedy);
+  return changes;
+}
+
 bool races_for(const std::vector<vgpu::Finding>& findings, const std::string& variable) {
   return std::ranges::any_of(findings, [&](const vgpu::Finding& finding) {
     return finding.kind == FindingKind::data_race && finding.severity == vgpu::Severity::error &&
            finding.variable == variable;
+  });
+}
+
+bool races_between_warps(const std::vector<vgpu::Finding>& findings, const std::string& variable) {
+  return std::ranges::any_of(findings, [&](const vgpu::Finding& finding) {
+    return finding.kind == FindingKind::data_race && finding.severity == vgpu::Severity::error &&
+           finding.variable == variable && finding.relation == vgpu::Relation::warps;
   });
 }
 
@@ -69,6 +89,7 @@ std::vector<Change> changes_by(Remedy remedy, const vgpu::Finding& finding,
     case Remedy::wider_scope: return scope_changes(kernels, is_of_system(finding));
     case Remedy::fence:
     case Remedy::fence_of_system: return fence_changes(kernels, remedy);
+    case Remedy::wider_mask: return mask_changes(sites);
     case Remedy::split: return split_changes(sites);
     case Remedy::atomic_update: return atomic_updates(sites);
     case Remedy::atomic_access: return atomic_accesses(sites, is_of_system(finding));
@@ -102,7 +123,13 @@ std::vector<Change> host_changes(const vgpu::Finding& finding,
     change.supposed.host_waits = true;
     changes.push_back(std::move(change));
   }
-  if (finding.kind == FindingKind::use_after_free) {
+  if (finding.lack == vgpu::Lack::peer_access) {
+    Change change;
+    change.text = "access of the devices to one another (cudaDeviceEnablePeerAccess())";
+    change.supposed.peer_access = true;
+    changes.push_back(std::move(change));
+  }
+  if (finding.kind == FindingKind::use_after_free && finding.space != "shared") {
     Change change;
     change.text = "a later end of the freed memory" +
                   (place_of_host(finding).empty() ? "" : ", freed" + place_of_host(finding));
@@ -140,14 +167,16 @@ std::vector<Change> changes_for(const std::vector<vgpu::Finding>& findings,
     if (sites.empty()) continue;
     const RemedyFacts facts{.results_are_known = results_are_known,
                             .one_warp = sites.front().kernel->threads <= 32,
+                            .races_between_warps = races_between_warps(findings, finding.variable),
                             .races = races};
     for (const Remedy remedy : remedies_for(finding, facts))
-      all.add(changes_by(remedy, finding, sites, kernels), i);
+      all.add(as_family(changes_by(remedy, finding, sites, kernels), remedy), i);
   }
   // A wrong result alone: what threads hand over may come too late.
   if (!has_site) {
+    const Remedy fence = of_system ? Remedy::fence_of_system : Remedy::fence;
     all.add(scope_changes(kernels, of_system));
-    all.add(fence_changes(kernels, of_system ? Remedy::fence_of_system : Remedy::fence));
+    all.add(as_family(fence_changes(kernels, fence), fence));
   }
   return all.take();
 }

@@ -18,6 +18,10 @@ struct Change {
   std::size_t finding = kNoFinding;
   cudart::Suppositions supposed{};
   bool is_of_values = false;  // gives memory a value, which helps only if that is the right one
+  std::string order{};        // what it inserts, "__syncthreads()": the text before the places
+  // Of the same number: the same order at different places, of which several may be needed, and
+  // none helps if all of them together do not.  0: alone.
+  std::size_t family = 0;
   static constexpr std::size_t kNoFinding = static_cast<std::size_t>(-1);
 };
 
@@ -35,6 +39,8 @@ struct Change {
 // Wider scopes of fences and atomics.
 [[nodiscard]] std::vector<Change> scope_changes(const std::vector<LaunchedKernel>& kernels,
                                                 bool of_system);
+// Masks of all lanes for the warp's operations in the functions of the sites.
+[[nodiscard]] std::vector<Change> mask_changes(const std::vector<CodeSite>& sites);
 // Fences around the accesses by which threads communicate, alone and in pairs.
 [[nodiscard]] std::vector<Change> fence_changes(const std::vector<LaunchedKernel>& kernels,
                                                 Remedy fence);

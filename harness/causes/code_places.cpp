@@ -80,8 +80,8 @@ class Gaps {
     for (std::uint32_t at = 0; at < text_.body.size(); ++at) {
       const std::uint32_t target = target_of(text_, text_.body[at]);
       if (target >= text_.body.size()) continue;
-      add(target, EditKind::insert_before, 2);
-      if (target <= at) add(at, EditKind::insert_before, 2);  // the end of a loop
+      add(target, EditKind::insert_before, 2, at);
+      if (target <= at) add(at, EditKind::insert_before, 2, at);  // the end of a loop
     }
     std::ranges::stable_sort(found_, {}, &Found::distance);
     std::vector<CodeGap> gaps;
@@ -95,7 +95,8 @@ class Gaps {
     CodeGap gap;
   };
 
-  void add(std::uint32_t index, EditKind kind, std::uint32_t more) {
+  void add(std::uint32_t index, EditKind kind, std::uint32_t more,
+           std::uint32_t branch = ptx::kNone) {
     if (kind == EditKind::insert_after && is_branch(text_.body[index])) return;
     // After one instruction is before the next one, unless a branch leads there.
     if (!known_.emplace(index, kind).second) return;
@@ -105,7 +106,7 @@ class Gaps {
     }
     CodeSite there = sites_.front();
     there.index = index;
-    CodeGap gap{there, kind, text_of(there, kind)};
+    CodeGap gap{there, kind, text_of(there, kind), branch};
     if (!gap.text.empty()) found_.push_back({distance + more, std::move(gap)});
   }
 
@@ -123,7 +124,7 @@ class Gaps {
       const std::string line = first_line_from(head);
       return line.empty() ? "" : fmt::format("at the end of the loop of {}", line);
     }
-    const std::string line = first_line_from(site);
+    const std::string line = first_line_behind(site);
     if (line.empty()) return "";
     const std::string between = between_text(site.index, line);
     return between.empty() ? "before " + line : between;
@@ -152,6 +153,37 @@ class Gaps {
                                                  : "atomic";
     }
     return "";
+  }
+
+  // The same, without what the compiler has taken from earlier lines: outside of loops, code behind
+  // an access does not go back.
+  [[nodiscard]] std::string first_line_behind(CodeSite site) const {
+    std::uint32_t last = site.index;
+    while (last > 0 && !accesses_memory(text_.body[last - 1])) --last;
+    if (last == 0 || is_in_loop(site.index)) return first_line_from(site);
+    CodeSite access = site;
+    access.index = last - 1;
+    const std::string of_access = line_at(access, pcs_);
+    for (CodeSite behind = site; behind.index < text_.body.size(); ++behind.index) {
+      std::string line = line_at(behind, pcs_);
+      if (!line.empty() && !is_earlier(line, of_access)) return line;
+    }
+    return first_line_from(site);
+  }
+
+  // Of two lines, "scan.cu:9" and "scan.cu:14".
+  [[nodiscard]] static bool is_earlier(const std::string& line, const std::string& other) {
+    const std::size_t at = line.rfind(':') + 1;
+    return other.starts_with(std::string_view(line).substr(0, at)) &&
+           std::stoul(line.substr(at)) < std::stoul(other.substr(at));
+  }
+
+  [[nodiscard]] bool is_in_loop(std::uint32_t index) const {
+    for (std::uint32_t at = index; at < text_.body.size(); ++at) {
+      const std::uint32_t target = target_of(text_, text_.body[at]);
+      if (target <= index) return true;
+    }
+    return false;
   }
 
   // Of the first instruction from there on that has one.
@@ -221,6 +253,35 @@ std::string line_text(const CodeSite& site) {
 
 std::vector<CodeGap> gaps_around(const std::vector<CodeSite>& sites) {
   return sites.empty() ? std::vector<CodeGap>{} : Gaps(sites).find();
+}
+
+std::vector<CodeGap> copies_of(const CodeGap& gap) {
+  const ptx::Function& function = gap.site.text();
+  CodeSite anchor = gap.site;
+  if (gap.branch != ptx::kNone) anchor.index = gap.branch;
+  const ptx::Instruction& first = anchor.instruction();
+  if (gap.branch == ptx::kNone && !accesses_memory(first)) return {gap};
+  const bool is_target = gap.branch != ptx::kNone && gap.branch != gap.site.index;
+  const bool leads_back = is_target && gap.site.index <= gap.branch;
+  const auto pcs = pcs_of(gap.site.program(), gap.site.function);
+  const std::string line = line_at(anchor, pcs);
+  std::vector<CodeGap> copies{gap};
+  CodeSite other = anchor;
+  for (other.index = 0; other.index < function.body.size(); ++other.index) {
+    const ptx::Instruction& there = other.instruction();
+    const bool is_copy = other.index != anchor.index && there.text == first.text &&
+                         there.location.file == first.location.file &&
+                         there.location.line == first.location.line && line_at(other, pcs) == line;
+    if (!is_copy) continue;
+    CodeGap copy = gap;
+    copy.site.index = is_target ? target_of(function, there) : other.index;
+    if (copy.site.index >= function.body.size()) continue;
+    if (is_target && leads_back != (copy.site.index <= other.index)) continue;
+    const bool is_known = std::ranges::any_of(
+        copies, [&](const CodeGap& known) { return known.site.index == copy.site.index; });
+    if (!is_known) copies.push_back(std::move(copy));
+  }
+  return copies;
 }
 
 ptx::ProgramEdit edit_at(const CodeSite& site, EditKind kind, std::string text) {

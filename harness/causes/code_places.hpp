@@ -47,11 +47,17 @@ struct CodeGap {
   CodeSite site;
   ptx::EditKind kind{};  // before or after the site
   std::string text;      // "before scan.cu:14"
+  // The branch that leads to the site, or that the site is; kNone: the gap is beside an access.
+  std::uint32_t branch = ptx::kNone;
 };
 
 // The gaps around the sites, and where ways of the code join around them: the nearest first.  All
 // sites are in one function.
 [[nodiscard]] std::vector<CodeGap> gaps_around(const std::vector<CodeSite>& sites);
+
+// The gap in each copy that the compiler has made of its access or branch (unrolled loops, inlined
+// functions): a statement more in the source would be in all of them.
+[[nodiscard]] std::vector<CodeGap> copies_of(const CodeGap& gap);
 
 [[nodiscard]] ptx::ProgramEdit edit_at(const CodeSite& site, ptx::EditKind kind, std::string text);
 

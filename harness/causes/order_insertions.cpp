@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -9,6 +11,7 @@
 
 #include "harness/causes/changes.hpp"
 #include "harness/causes/uniform_code.hpp"
+#include "harness/orders/mutants.hpp"
 #include "harness/orders/order_changes.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -22,7 +25,19 @@ using ptx::Opcode;
 constexpr std::size_t kGapsMax = 14, kGapsOfPairs = 10;
 
 Change insertion(const CodeGap& gap, std::string_view ptx, std::string_view words) {
-  return {{edit_at(gap.site, gap.kind, std::string(ptx))}, fmt::format("{} {}", words, gap.text)};
+  Change change;
+  const std::vector<CodeGap> copies = copies_of(gap);
+  // What comes behind the copies of a branch differs.
+  CodeSite branch = gap.site;
+  branch.index = gap.branch;
+  const bool is_behind = copies.size() > 1 && gap.branch < gap.site.index;
+  const std::string where = is_behind ? line_text(branch) : "";
+  change.text = where.empty() ? fmt::format("{} {}", words, gap.text)
+                              : fmt::format("{} after the branch of {}", words, where);
+  change.order = words;
+  for (const CodeGap& copy : copies)
+    change.edits.push_back(edit_at(copy.site, copy.kind, std::string(ptx)));
+  return change;
 }
 
 void insert_at(const std::vector<CodeGap>& gaps, Remedy remedy, std::vector<Change>& changes) {
@@ -185,14 +200,23 @@ bool communicates(const ptx::Instruction& instruction) {
   return instruction.modifiers.order != ptx::Order::weak;
 }
 
+// Whether the last operand names the lanes that take part.
+bool has_mask(const ptx::Instruction& instruction) {
+  return std::ranges::any_of(
+      std::array{"bar.warp.sync", "shfl.sync.", "vote.sync.", "redux.sync."},
+      [&](const char* begin) { return instruction.text.starts_with(begin); });
+}
+
 // A barrier of the block only where all its threads come by.
 std::vector<CodeGap> places_of(Remedy remedy, const std::vector<CodeSite>& part) {
   std::vector<CodeGap> gaps = gaps_around(part);
   if (inserted_text(remedy).ptx.find("bar.sync") == std::string_view::npos) return gaps;
   const UniformCode code(part.front().text());
-  std::erase_if(gaps, [&](const CodeGap& gap) {
-    return !code.all_come_by(gap.site.index + (gap.kind == EditKind::insert_after ? 1 : 0));
-  });
+  const auto all_come_by = [&](const CodeGap& gap) {
+    return code.all_come_by(gap.site.index + (gap.kind == EditKind::insert_after ? 1 : 0));
+  };
+  std::erase_if(
+      gaps, [&](const CodeGap& gap) { return !std::ranges::all_of(copies_of(gap), all_come_by); });
   return gaps;
 }
 
@@ -201,6 +225,30 @@ std::vector<CodeGap> places_of(Remedy remedy, const std::vector<CodeSite>& part)
 std::vector<Change> scope_changes(const std::vector<LaunchedKernel>& kernels, bool of_system) {
   std::vector<Change> changes;
   widen_scopes(kernels, of_system, changes);
+  return changes;
+}
+
+std::vector<Change> mask_changes(const std::vector<CodeSite>& sites) {
+  std::vector<Change> changes;
+  for (const std::vector<CodeSite>& part : by_function(sites)) {
+    CodeSite site = part.front();
+    for (site.index = 0; site.index < site.text().body.size(); ++site.index) {
+      const ptx::Instruction& instruction = site.instruction();
+      if (!has_mask(instruction)) continue;
+      const ptx::Operand& mask = instruction.operands.back();
+      const bool is_all = mask.kind == ptx::Operand::Kind::immediate &&
+                          static_cast<std::uint32_t>(mask.bits) == UINT32_MAX;
+      const auto statement = is_all ? std::nullopt : statement_of(site.text(), instruction);
+      const std::string line = statement ? line_text(site) : "";
+      if (line.empty()) continue;
+      const std::string text = fmt::format("a mask of all lanes at {}", line);
+      const auto known = std::ranges::find(changes, text, &Change::text);
+      Change& change = known == changes.end() ? changes.emplace_back() : *known;
+      change.text = text;
+      change.edits.push_back(
+          edit_at(site, EditKind::replace, statement->substr(0, statement->rfind(' ')) + " -1;"));
+    }
+  }
   return changes;
 }
 
@@ -229,14 +277,16 @@ std::vector<Change> fence_changes(const std::vector<LaunchedKernel>& kernels, Re
   });
   if (gaps.size() > kGapsOfPairs) gaps.resize(kGapsOfPairs);
   insert_at(gaps, fence, changes);
-  const std::string text(inserted_text(fence).ptx);
   const auto line_of = [](const CodeGap& gap) { return gap.site.instruction().location.line; };
   std::ranges::stable_sort(gaps, {}, line_of);
   for (std::size_t a = 0; a < gaps.size(); ++a) {
     for (std::size_t b = a + 1; b < gaps.size(); ++b) {
-      changes.push_back(
-          {{edit_at(gaps[a].site, gaps[a].kind, text), edit_at(gaps[b].site, gaps[b].kind, text)},
-           fmt::format("{} {} and {}", inserted_text(fence).words, gaps[a].text, gaps[b].text)});
+      const InsertedText& text = inserted_text(fence);
+      Change both = insertion(gaps[a], text.ptx, text.words);
+      std::ranges::move(insertion(gaps[b], text.ptx, text.words).edits,
+                        std::back_inserter(both.edits));
+      both.text += " and " + gaps[b].text;
+      changes.push_back(std::move(both));
     }
   }
   return changes;

@@ -64,8 +64,9 @@ std::vector<Remedy> orders_for(const vgpu::Finding& finding, const RemedyFacts& 
   if (!is_within_block(finding))
     return {Remedy::wider_scope, is_of_system(finding) ? Remedy::fence_of_system : Remedy::fence};
   if (!is_within_warp(finding)) return {Remedy::block_barrier};
-  return facts.one_warp ? std::vector{Remedy::block_barrier, Remedy::warp_barrier}
-                        : std::vector{Remedy::warp_barrier, Remedy::block_barrier};
+  return facts.one_warp || facts.races_between_warps
+             ? std::vector{Remedy::wider_mask, Remedy::block_barrier, Remedy::warp_barrier}
+             : std::vector{Remedy::wider_mask, Remedy::warp_barrier, Remedy::block_barrier};
 }
 
 }  // namespace
@@ -109,7 +110,11 @@ std::vector<Remedy> remedies_for(const vgpu::Finding& finding, const RemedyFacts
       remedies.push_back(Remedy::bound);
       return remedies;
     case FindingKind::barrier_divergence:
-    case FindingKind::deadlock: return {Remedy::barrier_elsewhere};
+    case FindingKind::deadlock: return {Remedy::wider_mask, Remedy::barrier_elsewhere};
+    // A block of a cluster has left, while another one uses its shared memory.
+    case FindingKind::use_after_free:
+      if (finding.space == "shared") remedies = {Remedy::cluster_barrier};
+      return remedies;
     default: return remedies;
   }
 }

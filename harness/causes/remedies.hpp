@@ -26,6 +26,7 @@ enum class Remedy : std::uint8_t {
   // other changes of statements
   phase_wait,        // until the phase of an mbarrier is complete
   wider_scope,       // of fences and atomics
+  wider_mask,        // of an operation of the warp
   split,             // a barrier between the read and the write of a statement
   atomic_update,     // x += y
   atomic_access,     // where the other side is atomic
@@ -47,7 +48,8 @@ struct RemedyFacts {
   // In a block of one warp nothing shows whether a barrier of the warp would be enough, as the
   // shrunk case of a larger one has such a block.
   bool one_warp = false;
-  bool races = false;  // there is a race for the finding's variable
+  bool races_between_warps = false;  // another finding races for the finding's variable so
+  bool races = false;                // there is a race for the finding's variable
 };
 
 // For a finding of severity error, or the worst of a wrong result.

@@ -43,6 +43,18 @@ __global__ void loop_without_last_barrier(const int* in, int* out, int n) {
   out[t] = sum;
 }
 
+__global__ void loop_without_barriers(const int* in, int* out, int n) {
+  __shared__ int share[kThreads];
+  const int t = thread();
+  int sum = 0;
+#pragma unroll 1
+  for (int round = 0; round < 3; ++round) {
+    share[t] = in[t] + round;   //@
+    sum += share[(t + 1) % n];  //@
+  }
+  out[t] = sum;
+}
+
 __global__ void scan_without_barrier_between(const int* in, int* out, int n) {
   __shared__ int share[kThreads];
   const int t = thread();
@@ -120,6 +132,14 @@ __global__ void lanes_swapped(const int* in, int* out, int) {
   __shared__ int share[kThreads];
   const int t = thread();
   share[t] = in[t];       //@
+  out[t] = share[t ^ 1];  //@
+}
+
+__global__ void lanes_with_narrow_mask(const int* in, int* out, int) {
+  __shared__ int share[kThreads];
+  const int t = thread();
+  share[t] = in[t];  //@
+  __syncwarp(t % 2 == 0 ? 0x55555555 : 0xaaaaaaaa);
   out[t] = share[t ^ 1];  //@
 }
 
@@ -376,6 +396,14 @@ __global__ void __cluster_dims__(2, 1, 1) cluster_not_synchronised(const int* in
   cluster.sync();
 }
 
+__global__ void __cluster_dims__(2, 1, 1) cluster_left_early(const int* in, int* out, int) {
+  __shared__ int share[kThreads];
+  cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  share[thread()] = in[place()];
+  cluster.sync();
+  out[place()] = cluster.map_shared_rank(share, 1 - blockIdx.x)[thread()];  //@
+}
+
 __global__ void plain_copy(const int* in, int* out, int n) {
   if (place() < n) out[place()] = in[place()];  //@
 }
@@ -496,6 +524,7 @@ struct Named {
 constexpr Named kLaunches[] = {IN_ONE_BLOCK(reverse),
                                IN_ONE_BLOCK(neighbours),
                                IN_ONE_BLOCK(loop_without_last_barrier),
+                               IN_ONE_BLOCK(loop_without_barriers),
                                IN_ONE_BLOCK(scan_without_barrier_between),
                                IN_ONE_BLOCK(scan_in_one_statement),
                                IN_ONE_BLOCK(tree_without_barrier),
@@ -504,6 +533,7 @@ constexpr Named kLaunches[] = {IN_ONE_BLOCK(reverse),
                                IN_ONE_BLOCK(buffer_used_again),
                                IN_ONE_BLOCK(tile),
                                IN_ONE_BLOCK(lanes_swapped),
+                               IN_ONE_BLOCK(lanes_with_narrow_mask),
                                IN_ONE_BLOCK(lanes_reversed),
                                IN_ONE_BLOCK(lanes_in_a_loop),
                                IN_BLOCKS(sum_of_blocks),
@@ -532,6 +562,7 @@ constexpr Named kLaunches[] = {IN_ONE_BLOCK(reverse),
                                IN_ONE_BLOCK(phase_not_waited_for),
                                IN_ONE_BLOCK(no_proxy_fence),
                                IN_BLOCKS(cluster_not_synchronised),
+                               IN_BLOCKS(cluster_left_early),
                                {"two_streams", launch_two_streams},
                                {"copy_in_another_stream", launch_copy_in_another_stream},
                                {"fill_in_another_stream", launch_fill_in_another_stream},
