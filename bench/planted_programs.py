@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Programs with one defect each, does `exec` name the cause, and does `fix` find a patch that compiles, after which
-the program is right and silent?  They are those of kernels/specimens/planted/programs, and one for each kernel of
+the program is right and silent?  They are those below kernels/specimens/planted/programs, and one for each kernel of
 kernels/specimens/planted/one_defect.cu.
 
     bench/planted_programs.py [--warpcheck build/warpcheck] [--nvcc nvcc] [--runs N] [NAME...]
@@ -94,7 +94,7 @@ def write(folder, name):
         shutil.copy(ROOT / "reference/one_defect.hpp", folder / "results.hpp")
         (folder / (name + ".cu")).write_text(program_of(*rows[name]))
     else:
-        for file in (PROGRAMS / (name + ".cu"), PROGRAMS / "planted_program.hpp"):
+        for file in (next(PROGRAMS.rglob(name + ".cu")), PROGRAMS / "planted_program.hpp"):
             shutil.copy(file, folder)
     return (folder / (name + ".cu")).read_text()
 
@@ -163,7 +163,7 @@ def main():
     if ctypes.CDLL(None).syscall(LANDLOCK_CREATE_RULESET, None, 0, 1) < 3:
         print("this system has no experiments: they need landlock(7), from its version 3 on")
         return SKIPPED
-    names = arguments.names or sorted(path.stem for path in PROGRAMS.glob("*.cu")) + list(kernel_rows())
+    names = arguments.names or sorted(path.stem for path in PROGRAMS.rglob("*.cu")) + list(kernel_rows())
     counts = {"cause": 0, "patch": 0, "host": 0, "wrong": 0}
     print(f"{'program':<36}{'cause':<8}{'fix':<8}change")
     for name in names:

@@ -45,7 +45,10 @@ bool names_program(const std::vector<std::string>& words) {
 }
 
 int orders_of_program(const OrdersArguments& arguments) {
-  if (arguments.all_sizes) throw UsageError("--all-sizes is for pairs");
+  if (arguments.all_sizes)
+    throw UsageError(
+        "--all-sizes is for pairs: a program has the sizes of its own launches; `warpcheck new "
+        "--kernel FILE.cu:KERNEL` writes a pair of a kernel");
   const ProgramFile file = find_program(arguments.pairs.front());
   require_our_runtime(file);
   const RunDirectory directory;

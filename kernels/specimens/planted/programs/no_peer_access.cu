@@ -1,4 +1,4 @@
-// out-of-bounds:
+// out-of-bounds: access of the devices to one another
 // devices: 2
 #include "planted_program.hpp"
 
