@@ -14,13 +14,32 @@
 namespace warpcheck {
 
 [[nodiscard]] inline bool uses_gpuverify(std::string_view source) {
-  for (const std::string_view word :
-       {"__requires",          "__assert(",  "__assume(", "__invariant(",
-        "__global_invariant(", "__ensures(", "__axiom(",  "__function_wide_invariant(",
-        "__candidate_",        "__implies(", "__write(",  "__read(",
-        "__no_write(",         "__no_read(", "_implies(", "__distinct_int",
-        "__uniform_",          "__enabled(", "__global_", "__barrier_invariant",
-        "__return_val",        "__old_",     "__other_",  "__is_pow2"}) {
+  for (const std::string_view word : {"__requires",
+                                      "__assert(",
+                                      "__assume(",
+                                      "__invariant(",
+                                      "__global_invariant(",
+                                      "__ensures(",
+                                      "__axiom(",
+                                      "__function_wide_invariant(",
+                                      "__candidate_",
+                                      "__implies(",
+                                      "__write(",
+                                      "__read(",
+                                      "__no_write(",
+                                      "__no_read(",
+                                      "_implies(",
+                                      "__distinct_int",
+                                      "__uniform_",
+                                      "__enabled(",
+                                      "__global_assert(",
+                                      "__global_requires(",
+                                      "__global_ensures(",
+                                      "__barrier_invariant",
+                                      "__return_val",
+                                      "__old_",
+                                      "__other_",
+                                      "__is_pow2"}) {
     if (source.find(word) != std::string_view::npos) return true;
   }
   return false;

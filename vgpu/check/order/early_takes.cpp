@@ -18,7 +18,7 @@ constexpr std::size_t kReachedMax = 256;  // instructions behind an operation
 constexpr std::array kRegisterBanks{Bank::word, Bank::wide, Bank::predicate};
 constexpr std::array<std::uint32_t, 3> kRowSizes{kWordRowBytes, kWideRowBytes, 4};
 
-bool acquires(const Instr& instr) {
+bool acquires_or_fences(const Instr& instr) {
   return instr.kind == InstrKind::fence || instr.modifiers.order == ptx::Order::acquire ||
          instr.modifiers.order == ptx::Order::acq_rel || instr.modifiers.order == ptx::Order::sc;
 }
@@ -80,7 +80,7 @@ EarlyTakes::Take EarlyTakes::find(const Program& program, std::uint32_t pc) {
   const Continuation next = behind(program, pc);
   if (next.branch == ptx::kNone || !next.has(program.code[next.branch].guard)) return {};
   Take take;
-  bool may_acquire = acquires(first), may_change = changes(program, first);
+  bool may_acquire = acquires_or_fences(first), may_change = changes(program, first);
   std::set<std::uint32_t> reached;
   std::vector<std::uint32_t> rest{pc};
   while (!rest.empty()) {
@@ -98,7 +98,7 @@ EarlyTakes::Take EarlyTakes::find(const Program& program, std::uint32_t pc) {
     std::ranges::for_each(instr.operands, use);
     use(instr.guard);
     const bool is_same = reads_same(instr, first);
-    may_acquire |= (is_same || instr.kind == InstrKind::fence) && acquires(instr);
+    may_acquire |= (is_same || instr.kind == InstrKind::fence) && acquires_or_fences(instr);
     may_change |= is_same && changes(program, instr);
     if (branches(instr)) rest.push_back(instr.target);
     const bool always_jumps = branches(instr) && instr.guard.bank == Bank::none;

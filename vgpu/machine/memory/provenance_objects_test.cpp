@@ -8,7 +8,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-class ProvenanceObjects : public SyncTest {
+class ProvenanceObjectsTest : public SyncTest {
  protected:
   static constexpr const char* kArrays =
       ".shared .align 4 .b8 a[128];\n.shared .align 4 .b8 b[128];\n.shared .align 4 .b8 c[128];\n";
@@ -49,7 +49,7 @@ class ProvenanceObjects : public SyncTest {
   }
 };
 
-TEST_F(ProvenanceObjects, AnArrayOfSharedMemoryEndsWhereTheNextBegins) {
+TEST_F(ProvenanceObjectsTest, AnArrayOfSharedMemoryEndsWhereTheNextBegins) {
   compile(std::string(kFill) +
               "st.shared.u32 [%r4], %r5;\nld.shared.u32 %r6, [%r4+4];\nst.global.u32 [%rd2], %r6;\n"
               "st.shared.u32 [a], %r5;\nst.shared.u32 [c], %r5;",
@@ -69,7 +69,7 @@ TEST_F(ProvenanceObjects, AnArrayOfSharedMemoryEndsWhereTheNextBegins) {
 }
 
 // Scattered rows, and rows of which only some lanes are inside the object.
-TEST_F(ProvenanceObjects, EveryLaneByItself) {
+TEST_F(ProvenanceObjectsTest, EveryLaneByItself) {
   compile(
       "mov.u32 %r3, b;\nmul.lo.u32 %r2, %r1, %r1;\nshl.b32 %r2, %r2, 2;\n"
       "add.s32 %r4, %r3, %r2;\nst.shared.u32 [%r4], %r1;\nst.shared.u32 [c+124], %r1;\n"
@@ -86,7 +86,7 @@ TEST_F(ProvenanceObjects, EveryLaneByItself) {
 }
 
 // Machine code reuses the resolved address of its accesses, also in another launch.
-TEST_F(ProvenanceObjects, AnArrayOfSharedMemoryIsMeantInOneLaunchAndNotInAnother) {
+TEST_F(ProvenanceObjectsTest, AnArrayOfSharedMemoryIsMeantInOneLaunchAndNotInAnother) {
   limits_.compile = Compile::at_once;
   Allocation *const a = zeros(64), *const b = zeros(64);
   const std::string stores =
@@ -108,7 +108,7 @@ TEST_F(ProvenanceObjects, AnArrayOfSharedMemoryIsMeantInOneLaunchAndNotInAnother
   }
 }
 
-TEST_F(ProvenanceObjects, AnotherAllocationIsNotMeant) {
+TEST_F(ProvenanceObjectsTest, AnotherAllocationIsNotMeant) {
   Allocation *const a = zeros(64), *const b = zeros(64), *const c = zeros(64);
   const std::uint64_t distance = b->address - a->address;
   run_with({a->address, distance, c->address},
@@ -123,7 +123,7 @@ TEST_F(ProvenanceObjects, AnotherAllocationIsNotMeant) {
   EXPECT_EQ(c->data[0], std::byte{5});
 }
 
-TEST_F(ProvenanceObjects, ADistanceOfTwoPointersLeadsToTheOther) {
+TEST_F(ProvenanceObjectsTest, ADistanceOfTwoPointersLeadsToTheOther) {
   Allocation *const a = zeros(64), *const b = zeros(64), *const c = zeros(64);
   const std::string moves =
       "sub.s64 %rd4, %rd2, %rd1;\nadd.s64 %rd5, %rd3, %rd4;\n"  // r + (q - p)
@@ -145,7 +145,7 @@ TEST_F(ProvenanceObjects, ADistanceOfTwoPointersLeadsToTheOther) {
 }
 
 // A program that counts from another element passes a pointer to the middle of an allocation.
-TEST_F(ProvenanceObjects, APointerToTheMiddleIsSureWhenItHasBeenUsed) {
+TEST_F(ProvenanceObjectsTest, APointerToTheMiddleIsSureWhenItHasBeenUsed) {
   Allocation *const a = zeros(4096), *const b = zeros(64);
   const std::uint64_t middle = a->address + 1024, distance = b->address - middle;
   const std::string use =
@@ -158,7 +158,7 @@ TEST_F(ProvenanceObjects, APointerToTheMiddleIsSureWhenItHasBeenUsed) {
 }
 
 // Machine code keeps the resolved addresses of the last launch if they are right for the next one.
-class KeptSites : public ProvenanceObjects {
+class KeptSites : public ProvenanceObjectsTest {
  protected:
   KeptSites() { limits_.compile = Compile::at_once; }
   void expect_fault(Fault::Kind kind, std::uint64_t address) const {
