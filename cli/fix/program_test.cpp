@@ -117,8 +117,7 @@ TEST_F(Experiments, ExecSaysWhereFindingsAreGroupedByRules) {
   for (const char* const file : {"r.json", "r.sarif", "r.html"})
     EXPECT_NE(read(file).find(why), std::string::npos) << file;
   const Outcome some = run("exec --causes 300000 -- ./reverse");
-  EXPECT_NE(some.out.find("the budget of steps for experiments was used up "),
-            std::string::npos)
+  EXPECT_NE(some.out.find("the budget of steps for experiments was used up "), std::string::npos)
       << some.out;
 }
 
