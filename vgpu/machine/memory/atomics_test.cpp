@@ -9,7 +9,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-class Atomics : public SyncTest {
+class AtomicsTest : public SyncTest {
  protected:
   struct Seen {
     std::uint32_t bytes, offset, elements;
@@ -26,7 +26,7 @@ class Atomics : public SyncTest {
   }
 };
 
-TEST_F(Atomics, ASixteenBitSwapLeavesItsNeighbourAlone) {
+TEST_F(AtomicsTest, ASixteenBitSwapLeavesItsNeighbourAlone) {
   compile(
       ".reg .b16 %h<4>;\n"
       "st.global.u32 [%rd1], 0x11112222; mov.u16 %h1, 0x1111; mov.u16 %h2, 0x3333;\n"
@@ -39,7 +39,7 @@ TEST_F(Atomics, ASixteenBitSwapLeavesItsNeighbourAlone) {
   EXPECT_EQ(atomics(), (std::vector<Seen>{{2, 2, 1}, {2, 2, 1}}));
 }
 
-TEST_F(Atomics, SixteenBitFloatsAreRoundedOnceAndKeepSubnormals) {
+TEST_F(AtomicsTest, SixteenBitFloatsAreRoundedOnceAndKeepSubnormals) {
   // 1 + 2^-11 is a tie and is rounded to even; the least subnormal numbers are added exactly.
   compile(
       ".reg .b16 %h<4>;\n"
@@ -53,7 +53,7 @@ TEST_F(Atomics, SixteenBitFloatsAreRoundedOnceAndKeepSubnormals) {
 }
 
 // PTX ISA 8.2.3: an access to a packed type is a separate access to each element.
-TEST_F(Atomics, HalvesOfAPackedTypeAreAtomicEachForItself) {
+TEST_F(AtomicsTest, HalvesOfAPackedTypeAreAtomicEachForItself) {
   compile(
       "mov.u32 %r2, 0x40003c00; st.global.u32 [%rd1], %r2;\n"
       "atom.global.add.noftz.f16x2 %r3, [%rd1], 0x3c003c00; st.global.u32 [%rd1+4], %r3;");
@@ -62,7 +62,7 @@ TEST_F(Atomics, HalvesOfAPackedTypeAreAtomicEachForItself) {
   EXPECT_EQ(atomics(), (std::vector<Seen>{{2, 0, 1}, {2, 2, 1}}));
 }
 
-TEST_F(Atomics, ElementsOfAVectorAreAtomicEachForItself) {
+TEST_F(AtomicsTest, ElementsOfAVectorAreAtomicEachForItself) {
   compile(
       ".reg .b32 %f<9>;\n"
       "mov.b32 %f1, 0f3f800000; mov.b32 %f2, 0f40000000;\n"
@@ -77,7 +77,7 @@ TEST_F(Atomics, ElementsOfAVectorAreAtomicEachForItself) {
 }
 
 // The race checker receives each element as a scalar of its own size.
-TEST_F(Atomics, ElementsOfAVectorAreAnnouncedAsScalars) {
+TEST_F(AtomicsTest, ElementsOfAVectorAreAnnouncedAsScalars) {
   compile(
       ".reg .b16 %h<4>;\n"
       "mov.u16 %h1, 0x3c00;\n"
@@ -89,7 +89,7 @@ TEST_F(Atomics, ElementsOfAVectorAreAnnouncedAsScalars) {
   EXPECT_EQ(atomics(), (std::vector<Seen>{{2, 0, 1}, {2, 2, 1}, {2, 4, 1}, {2, 6, 1}}));
 }
 
-TEST_F(Atomics, AVectorMustBeAlignedAsAWhole) {
+TEST_F(AtomicsTest, AVectorMustBeAlignedAsAWhole) {
   compile(
       ".reg .b32 %f<3>; mov.b32 %f1, 0f3f800000; mov.b32 %f2, 0f3f800000;\n"
       "atom.global.v4.f32.add {%f1, %f2, _, _}, [%rd1+8], {%f1, %f1, %f1, %f1};\n"
@@ -101,7 +101,7 @@ TEST_F(Atomics, AVectorMustBeAlignedAsAWhole) {
   EXPECT_EQ(ints(4), (Words{0, 0, 0, 0}));  // nothing was added, and all destinations are 0
 }
 
-TEST_F(Atomics, SubnormalsAreFlushedInGlobalMemoryAlone) {
+TEST_F(AtomicsTest, SubnormalsAreFlushedInGlobalMemoryAlone) {
   compile(
       "st.global.u32 [%rd1], 0x80000003; st.shared.u32 [s], 3;\n"
       "atom.global.add.f32 %r2, [%rd1], 0f80000001; atom.shared.add.f32 %r3, [s], 0f00000001;\n"
@@ -111,7 +111,7 @@ TEST_F(Atomics, SubnormalsAreFlushedInGlobalMemoryAlone) {
   EXPECT_EQ(ints(3), (Words{0x80000000, 4, 0x80000003}));
 }
 
-TEST_F(Atomics, SwapsOf128BitsCompareAllOfThem) {
+TEST_F(AtomicsTest, SwapsOf128BitsCompareAllOfThem) {
   compile(
       ".reg .b128 %q<4>;\n"
       "mov.b64 %rd4, 1; mov.b64 %rd5, 2; mov.b128 %q1, {%rd4, %rd5};\n"
@@ -136,7 +136,7 @@ TEST_F(Atomics, SwapsOf128BitsCompareAllOfThem) {
   EXPECT_EQ(unwritten, (std::vector<std::uint32_t>{1, 0}));
 }
 
-TEST_F(Atomics, EightElementsMoveAtOnce) {
+TEST_F(AtomicsTest, EightElementsMoveAtOnce) {
   compile(
       ".reg .b32 %v<8>;\n"
       "st.global.v8.b32 [%rd1], {1, 2, 3, 4, 5, 6, 7, 8};\n"
@@ -149,7 +149,7 @@ TEST_F(Atomics, EightElementsMoveAtOnce) {
   EXPECT_THROW(compile("st.global.v8.b64 [%rd1], {1, 2, 3, 4, 5, 6, 7, 8};"), Refusal);
 }
 
-TEST_F(Atomics, LanesSwap128BitsOneAfterAnother) {
+TEST_F(AtomicsTest, LanesSwap128BitsOneAfterAnother) {
   // Each lane receives what the lane before it has stored.
   compile(
       ".reg .b128 %q<3>;\n"
@@ -160,14 +160,14 @@ TEST_F(Atomics, LanesSwap128BitsOneAfterAnother) {
   EXPECT_EQ(ints(4), (Words{0, ~0u, ~1u, ~2u}));
 }
 
-TEST_F(Atomics, A128BitRegisterIsNoOtherRegister) {
+TEST_F(AtomicsTest, A128BitRegisterIsNoOtherRegister) {
   EXPECT_THROW(compile(".reg .b128 %q<2>; add.u64 %q1, %rd1, 1;"), Refusal);
   EXPECT_THROW(compile(".reg .b128 %q<2>; add.u64 %rd4, %q1, 1;"), Refusal);
   EXPECT_THROW(compile("ld.global.b128 %rd4, [%rd1];"), Refusal);
   EXPECT_THROW(compile("mov.b128 %rd4, %rd5;"), Refusal);
 }
 
-TEST_F(Atomics, WhatNoAtomicDoesIsRefused) {
+TEST_F(AtomicsTest, WhatNoAtomicDoesIsRefused) {
   EXPECT_THROW(compile(".reg .b16 %h<2>; atom.global.exch.b16 %h1, [%rd1], %h1;"), Refusal);
   EXPECT_THROW(compile(".reg .b16 %h<2>; atom.global.min.noftz.f16 %h1, [%rd1], %h1;"), Refusal);
   EXPECT_THROW(compile("atom.global.add.b128 %rd4, [%rd1], %rd4;"), Refusal);
@@ -175,7 +175,7 @@ TEST_F(Atomics, WhatNoAtomicDoesIsRefused) {
   EXPECT_THROW(compile("red.shared.v2.f32.add [%r1], {%r1, %r1};"), Refusal);
 }
 
-TEST_F(Atomics, ACachePolicyChangesNothing) {
+TEST_F(AtomicsTest, ACachePolicyChangesNothing) {
   compile(
       "createpolicy.fractional.L2::evict_last.b64 %rd4, 0.5;\n"
       "createpolicy.range.global.L2::evict_first.b64 %rd5, [%rd1], 64, 128;\n"
@@ -188,7 +188,7 @@ TEST_F(Atomics, ACachePolicyChangesNothing) {
   EXPECT_EQ(seen_.accesses.size(), 3u);
 }
 
-TEST_F(Atomics, ADiscardIsAWriteOfUndefinedBytes) {
+TEST_F(AtomicsTest, ADiscardIsAWriteOfUndefinedBytes) {
   compile("mul.wide.u32 %rd4, %r1, 128; add.u64 %rd4, %rd1, %rd4; discard.global.L2 [%rd4], 128;");
   run(2);
   ASSERT_EQ(seen_.accesses.size(), 8u);
@@ -211,7 +211,7 @@ TEST_F(Atomics, ADiscardIsAWriteOfUndefinedBytes) {
 }
 
 // Each lane has its own cell; the words of a cell are not adjacent.
-TEST_F(Atomics, OfLocalMemoryAreThoseOfTheLane) {
+TEST_F(AtomicsTest, OfLocalMemoryAreThoseOfTheLane) {
   compile(
       ".local .align 8 .b8 l[32];\n"
       "mov.u32 %r1, %tid.x; mov.u64 %rd4, l; cvta.local.u64 %rd5, %rd4;\n"
@@ -227,7 +227,7 @@ TEST_F(Atomics, OfLocalMemoryAreThoseOfTheLane) {
   EXPECT_EQ(ints(16), (Words{0, 0, 3, 5, 3, 5, 9, 0, 1, 0, 4, 5, 4, 5, 9, 0}));
 }
 
-TEST_F(Atomics, OfLocalMemoryArePerformedInWordsOfBothHalves) {
+TEST_F(AtomicsTest, OfLocalMemoryArePerformedInWordsOfBothHalves) {
   compile(
       ".local .align 8 .b8 l[8]; mov.u64 %rd4, l; cvta.local.u64 %rd5, %rd4;\n"
       "atom.exch.b64 %rd6, [%rd5], 1;");
@@ -242,7 +242,7 @@ TEST_F(Atomics, OfLocalMemoryArePerformedInWordsOfBothHalves) {
   }
 }
 
-TEST_F(Atomics, OfLocalMemoryHaveAtMost64BitsAndOneElement) {
+TEST_F(AtomicsTest, OfLocalMemoryHaveAtMost64BitsAndOneElement) {
   for (const char* atomic :
        {"atom.exch.b128 %q1, [%rd5], %q1;", "atom.add.noftz.f16x2 %r1, [%rd5], %r2;",
         "red.add.v2.f32 [%rd5], {%f1, %f2};"}) {
@@ -257,7 +257,7 @@ TEST_F(Atomics, OfLocalMemoryHaveAtMost64BitsAndOneElement) {
   }
 }
 
-TEST_F(Atomics, ParametersHaveGenericAddresses) {
+TEST_F(AtomicsTest, ParametersHaveGenericAddresses) {
   compile(
       "mov.b64 %rd4, p; cvta.param.u64 %rd5, %rd4; ld.u64 %rd6, [%rd5]; st.global.u64 [%rd1], "
       "%rd6;\n"
