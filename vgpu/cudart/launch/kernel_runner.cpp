@@ -16,7 +16,6 @@
 #include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
-#include "vgpu/cudart/device/suppositions.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
@@ -131,7 +130,8 @@ vgpu::Launch KernelRunner::launch_of(const HostLaunch& host_launch, const Grid& 
   launch.graph = work.graph_run == nullptr ? 0 : work.graph_run->current();
   launch.device = device.number;
   launch.devices = static_cast<unsigned>(dependencies_.devices.size());
-  launch.peers = suppositions().peer_access ? ~std::uint32_t{0} : device.peers;
+  const bool all_are_peers = dependencies_.trial.settings().supposed.peer_access;
+  launch.peers = all_are_peers ? ~std::uint32_t{0} : device.peers;
   launch.rights = host_launch.operation.rights.get();
   launch.stack_bytes = static_cast<std::uint32_t>(
       std::min<std::size_t>(device.limits.get(cudaLimitStackSize), UINT32_MAX));
