@@ -50,6 +50,7 @@ class TensorBench {
   std::string lines;                              // of thread 0 of block 0
   // Of all threads, before: %own is the address of the warp's lanes.
   std::string lines_of_all;
+  std::string target = "sm_100a";
   // Words that lines_of_all may read and write: [%data], the thread's first one.
   std::vector<std::uint32_t> data;
   std::string trap;  // what stopped the kernel
@@ -152,7 +153,7 @@ class TensorBench {
               ".multicast::cluster.b64 [ended], 3;\n";
     return fmt::format(
         R"(.version 9.0
-.target sm_100a
+.target {target}
 .address_size 64
 .visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2)
 {{
@@ -220,8 +221,8 @@ END:
 ret;
 }}
 )",
-        fmt::arg("shared_bytes", shared_bytes()), fmt::arg("row_bytes", columns * 4),
-        fmt::arg("copies", copies), fmt::arg("blocks", blocks),
+        fmt::arg("target", target), fmt::arg("shared_bytes", shared_bytes()),
+        fmt::arg("row_bytes", columns * 4), fmt::arg("copies", copies), fmt::arg("blocks", blocks),
         fmt::arg("allocated", std::bit_ceil(std::max(32u, columns))), fmt::arg("sync", sync),
         fmt::arg("moves_in", moves_in), fmt::arg("lines_of_all", lines_of_all),
         fmt::arg("lines", lines), fmt::arg("commit", commit), fmt::arg("moves_out", moves_out));

@@ -185,6 +185,7 @@ TEST(TensorMoves, ReduceTheWordsOfAThread) {
   const auto count = static_cast<std::uint32_t>(cases.size());
   for (const bool has_half : {false, true}) {
     TensorBench bench(1, 64);
+    bench.target = "sm_103a";
     for (std::uint32_t i = 0; i < count; ++i) {
       for (std::uint32_t lane = 0; lane < 128; ++lane) {
         for (const std::uint32_t half : {0u, 32u}) {

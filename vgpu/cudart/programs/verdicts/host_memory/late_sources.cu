@@ -48,17 +48,17 @@
 // expect symbol: clean
 // prints symbol: ok
 // case any_after_kernel: | | 16 100
-// expect any_after_kernel: error data-race batch
+// expect any_after_kernel: error data-race put batch
 // case any_after_wait: | | 17 100
 // expect any_after_wait: clean
 // prints any_after_wait: ok
 // case in_call_after_kernel: | | 18 100
-// expect in_call_after_kernel: error data-race batch
+// expect in_call_after_kernel: error data-race put batch
 // case any_before_kernel: | | 19 100
 // expect any_before_kernel: clean
 // prints any_before_kernel: ok
 // case locked_after_kernel: | | 20 100
-// expect locked_after_kernel: error data-race batch
+// expect locked_after_kernel: error data-race put batch
 // case locked_during_call: | | 21 100
 // expect locked_during_call: clean
 // prints locked_during_call: ok
@@ -71,7 +71,7 @@
 __global__ void busy(int* p) {
   for (int r = 0; r < 100; ++r) p[threadIdx.x] = p[threadIdx.x] * 3 + 1;
 }
-__global__ void put(int* p, int value) { p[threadIdx.x] = value; }
+__global__ void put(int* p, int value) { p[threadIdx.x] = value; }  //~ put
 __device__ int variable[100];
 
 int kind, n;
