@@ -192,7 +192,11 @@ std::vector<CommandRow>& registered_commands() {
   return rows;
 }
 
-void add_commands(CLI::App& app, Run& run) {
+// Every command by its name; the options only of those that are asked for, because all of them
+// together take longer to build than most commands to run.
+void add_commands(CLI::App& app, Run& run, std::span<const char* const> words) {
+  const bool asks_for_all =
+      !words.empty() && (words[0] == kCompleteCommand || words[0] == kManualCommand);
   std::vector<CommandRow> rows = registered_commands();
   std::ranges::sort(rows, {}, [](const CommandRow& row) {
     return std::pair(row.rank, std::string_view(row.name));
@@ -200,7 +204,9 @@ void add_commands(CLI::App& app, Run& run) {
   for (const CommandRow& row : rows) {
     CLI::App* const command = app.add_subcommand(row.name, row.help);
     if (row.is_hidden) command->group("");
-    row.add(*command, run);
+    if (asks_for_all || std::ranges::find(words, std::string_view(row.name)) != words.end()) {
+      row.add(*command, run);
+    }
   }
 }
 
@@ -251,7 +257,7 @@ int run_cli(int argc, const char* const* argv) {
                        help_of(*named_command(*root, words).command));
   });
   Run run;
-  add_commands(app, run);
+  add_commands(app, run, words);
   take_one_word(app);
   refuse_wrong_numbers(app);
   if (argc > 1 && argv[1] == kCompleteCommand) {

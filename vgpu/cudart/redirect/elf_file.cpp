@@ -79,8 +79,11 @@ std::vector<std::string> ElfFile::dynamic(std::int64_t tag) const {
 
 bool ElfFile::has_symbol(std::uint32_t table, std::string_view name, bool defined) const {
   bool found = false;
-  for_each_symbol(table, [&](std::string_view other, const Elf64_Sym& symbol) {
-    found = found || ((symbol.st_shndx != SHN_UNDEF) == defined && other == name);
+  for_each<Elf64_Sym>(table, [&](const Elf64_Sym& symbol, const Elf64_Shdr& strings) {
+    if (found || (symbol.st_shndx != SHN_UNDEF) != defined) return;
+    // Not text_at(), which looks for the end of each of thousands of names.
+    const std::uint64_t at = strings.sh_offset + symbol.st_name;
+    found = at < bytes_.size() && bytes_.substr(at).starts_with(name) && text_at(at) == name;
   });
   return found;
 }
