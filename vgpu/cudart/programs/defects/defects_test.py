@@ -73,9 +73,8 @@ def test_the_defect(program, name, kind, message):
 
 os.makedirs(BUILD, exist_ok=True)
 built = BUILD / SOURCE.stem
-asked = program_text.heads(TEXT, "arch")
-arch = f"-gencode=arch={asked[0]},code={asked[0]}" if asked else "-arch=sm_90"
-subprocess.run([NVCC, arch, "-std=c++17", "-lineinfo", SOURCE, "-o", built,
+(arch,) = program_text.heads(TEXT, "arch") or ["compute_90"]
+subprocess.run([NVCC, f"-gencode=arch={arch},code={arch}", "-std=c++17", "-lineinfo", SOURCE, "-o", built,
                 *options("nvcc")], check=True)
 test_the_program(built)
 for defect in re.findall(r"^// defect (\w+): ([\w-]+); (.*)$", TEXT, re.MULTILINE):
