@@ -25,7 +25,7 @@
 
 namespace warpcheck::vgpu {
 
-struct TensorProduct;  // tensor_operands.hpp
+struct TensorProduct;  // tensor_products.cpp
 
 // Returns whether the fragment is at a tcgen05 instruction that must wait: for other lanes of its
 // warp, for columns to become free, or for the warp of the other block of a pair.
@@ -118,6 +118,15 @@ class TensorMemory {
 
   // tensor_products.cpp
   Step multiply(const Operation& op);
+  // Each reads operands into the product, and returns what is wrong with them; empty: nothing.
+  [[nodiscard]] std::string read_description(const Operation& op, TensorProduct& product) const;
+  [[nodiscard]] std::string read_descriptors(const Operation& op, TensorProduct& product) const;
+  static void read_addresses(const Operation& op, TensorProduct& product);
+  [[nodiscard]] static std::vector<TensorArea> areas_of_product(const Operation& op,
+                                                                const TensorProduct& product,
+                                                                std::span<Slot* const> blocks);
+  Step multiply_in_blocks(const Operation& op, TensorProduct& product,
+                          std::span<Slot* const> blocks);
   void read_chunks(const Operation& op, const Slot& block, std::span<const std::uint32_t> chunks,
                    std::vector<Read>& bytes);
   void read_factors(const Operation& op, TensorProduct& product, std::span<Slot* const> blocks);

@@ -418,89 +418,129 @@ void multiply_in_block(const TensorProduct& product, ElementProduct& elements, T
   });
 }
 
+// The part of a block in the product, by its number among the blocks.
+ElementProduct& part_of(TensorProduct& product, const TensorMemoryInstr& tensor,
+                        std::uint32_t number) {
+  const ProductDescription& description = product.description;
+  ElementProduct& part = product.elements;
+  part.rows = product.layout.rows;
+  part.columns = description.columns;
+  part.depth = description.a_depth;
+  part.a_type = description.a;
+  part.b_type = description.b;
+  part.d_type = description.d;
+  part.negates_a = description.negates_a;
+  part.negates_b = description.negates_b;
+  part.saturates = description.saturates;
+  part.scale_shift = tensor.scale_shift;
+  const std::size_t of_block = std::size_t{part.rows} * part.depth;
+  part.a = std::span(product.a_elements).subspan(number * of_block, of_block);
+  part.b = product.b_elements;
+  return part;
+}
+
 }  // namespace
 
 Step TensorMemory::multiply(const Operation& op) {
-  const TensorMemoryInstr& tensor = op.tensor;
   TensorProduct product;
-  launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, tensor.description, op.lanes);
-  product.description = describe(tensor, op.word(tensor.description));
-  const ProductDescription& description = product.description;
-  if (!description.error.empty()) {
-    return fail(op, Trap::Cause::tensor_rule,
-                fmt::format("(1): the instruction descriptor {:#x} asks for {}, which this kind of "
-                            "product does not have",
-                            op.word(tensor.description), description.error));
-  }
+  std::string misuse = read_description(op, product);
   const std::vector<Slot*> blocks = blocks_of(op);
-  if (blocks.empty()) {
-    return fail(op, Trap::Cause::tensor_rule,
-                "(1) needs a pair of blocks, and one of them does not exist");
+  if (misuse.empty() && blocks.empty()) {
+    misuse = "(1) needs a pair of blocks, and one of them does not exist";
   }
+  if (misuse.empty()) misuse = read_descriptors(op, product);
+  if (!misuse.empty()) return fail(op, Trap::Cause::tensor_rule, misuse);
+  read_addresses(op, product);
+  for (const TensorAddress& at : {product.d, product.a, product.metadata}) {
+    if (misuse.empty()) misuse = error_of_lane(product.layout, at);
+  }
+  const std::vector<TensorArea> areas = areas_of_product(op, product, blocks);
+  for (const TensorArea& area : areas) {
+    if (misuse.empty()) misuse = lack_of(area);
+  }
+  if (!misuse.empty()) return fail(op, Trap::Cause::tensor_bounds, "(1): " + misuse);
+  TensorMemoryEvent event = event_of(op, areas);
+  event.accumulator = product.d.bits();
+  event.rows = product.description.rows;
+  event.columns = product.description.columns;
+  event.kind = op.tensor.kind;
+  launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
+  read_factors(op, product, blocks);
+  return multiply_in_blocks(op, product, blocks);
+}
+
+std::string TensorMemory::read_description(const Operation& op, TensorProduct& product) const {
+  const Ref& ref = op.tensor.description;
+  launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, ref, op.lanes);
+  product.description = describe(op.tensor, op.word(ref));
+  if (product.description.error.empty()) {
+    product.layout = layout_of(op.tensor, product.description);
+    return {};
+  }
+  return fmt::format(
+      "(1): the instruction descriptor {:#x} asks for {}, which this kind of product does not have",
+      op.word(ref), product.description.error);
+}
+
+std::string TensorMemory::read_descriptors(const Operation& op, TensorProduct& product) const {
+  const TensorMemoryInstr& tensor = op.tensor;
+  const ProductDescription& description = product.description;
   for (const bool is_a : {true, false}) {
     if (is_a && tensor.a_is_here) continue;
     const Ref& ref = is_a ? tensor.a : tensor.b;
     launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, ref, op.lanes);
     const MatrixDescriptor descriptor(lane_value(op.run, ref, op.lane()));
-    if (const std::string error = descriptor.error(); !error.empty()) {
-      return fail(op, Trap::Cause::tensor_rule, "(1): " + error);
-    }
+    if (const std::string error = descriptor.error(); !error.empty()) return "(1): " + error;
     const bool is_across = is_a ? description.a_in_columns : description.b_in_rows;
     if (is_across && descriptor.swizzles_by_32() != (tensor.kind == ProductKind::tf32)) {
-      return fail(op, Trap::Cause::tensor_rule,
-                  "(1): transposed matrices of tf32, and no others, need the swizzling mode of "
-                  "128 bytes in units of 32");
+      return "(1): transposed matrices of tf32, and no others, need the swizzling mode of 128 "
+             "bytes "
+             "in units of 32";
     }
   }
-  if (tensor.zero_columns.bank != Bank::none) {
-    launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, tensor.zero_columns, op.lanes);
-    product.mask = mask_of_columns(lane_value(op.run, tensor.zero_columns, op.lane()), description);
-    if (!product.mask.error.empty()) {
-      return fail(op, Trap::Cause::tensor_rule,
-                  "(1): the descriptor of zero columns " + product.mask.error);
-    }
-  }
-  product.layout = layout_of(tensor, description);
+  if (tensor.zero_columns.bank == Bank::none) return {};
+  launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, tensor.zero_columns, op.lanes);
+  product.mask = mask_of_columns(lane_value(op.run, tensor.zero_columns, op.lane()), description);
+  if (product.mask.error.empty()) return {};
+  return "(1): the descriptor of zero columns " + product.mask.error;
+}
+
+void TensorMemory::read_addresses(const Operation& op, TensorProduct& product) {
+  const TensorMemoryInstr& tensor = op.tensor;
   product.d = op.at(tensor.address, tensor.offset);
   if (tensor.a_is_here) product.a = op.at(tensor.a, tensor.a_offset);
-  std::string error = error_of_lane(product.layout, product.d);
-  if (error.empty()) error = error_of_lane(product.layout, product.a);
-  if (tensor.is_sparse) {
-    product.metadata = op.at(tensor.metadata, tensor.metadata_offset);
-    if (error.empty()) error = error_of_lane(product.layout, product.metadata);
-  }
+  if (tensor.is_sparse) product.metadata = op.at(tensor.metadata, tensor.metadata_offset);
+  if (!is_scaled(tensor.kind)) return;
+  product.scale_a = op.at(tensor.scale_a, tensor.scale_a_offset);
+  product.scale_b = op.at(tensor.scale_b, tensor.scale_b_offset);
+}
+
+std::vector<TensorArea> TensorMemory::areas_of_product(const Operation& op,
+                                                       const TensorProduct& product,
+                                                       std::span<Slot* const> blocks) {
+  const TensorMemoryInstr& tensor = op.tensor;
+  const AccumulatorLayout& layout = product.layout;
   std::vector<TensorArea> areas;
-  constexpr std::uint32_t kWords = kDepthBytes / 4;
   for (const Slot* const slot : blocks) {
-    if (tensor.a_is_here) {
-      add_areas(areas, product.layout, slot->block, product.a, kWords, false);
-    }
-    if (tensor.is_sparse) {
-      add_areas(areas, product.layout, slot->block, product.metadata, metadata_words(tensor.kind),
-                false);
-    }
+    const auto add = [&](const TensorAddress& at, std::uint32_t columns, bool writes) {
+      add_areas(areas, layout, slot->block, at, columns, writes);
+    };
+    if (tensor.a_is_here) add(product.a, kDepthBytes / 4, false);
+    if (tensor.is_sparse) add(product.metadata, metadata_words(tensor.kind), false);
     if (is_scaled(tensor.kind)) {
-      product.scale_a = op.at(tensor.scale_a, tensor.scale_a_offset);
-      product.scale_b = op.at(tensor.scale_b, tensor.scale_b_offset);
-      const std::uint32_t of_a = product.layout.rows / kLanesOfPart;
-      const std::uint32_t of_b = (description.columns + kLanesOfPart - 1) / kLanesOfPart;
+      const std::uint32_t of_a = layout.rows / kLanesOfPart;
+      const std::uint32_t of_b = (product.description.columns + kLanesOfPart - 1) / kLanesOfPart;
       areas.push_back({slot->block, 0, kTensorLanes, product.scale_a.column, of_a, false});
       areas.push_back({slot->block, 0, kTensorLanes, product.scale_b.column, of_b, false});
     }
-    add_areas(areas, product.layout, slot->block, product.d, product.layout.columns_of_part(),
-              true);
+    add(product.d, layout.columns_of_part(), true);
   }
-  for (const TensorArea& area : areas) {
-    if (error.empty()) error = lack_of(area);
-  }
-  if (!error.empty()) return fail(op, Trap::Cause::tensor_bounds, "(1): " + error);
-  TensorMemoryEvent event = event_of(op, areas);
-  event.accumulator = product.d.bits();
-  event.rows = description.rows;
-  event.columns = description.columns;
-  event.kind = tensor.kind;
-  launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
-  read_factors(op, product, blocks);
+  return areas;
+}
+
+Step TensorMemory::multiply_in_blocks(const Operation& op, TensorProduct& product,
+                                      std::span<Slot* const> blocks) {
+  const TensorMemoryInstr& tensor = op.tensor;
   const bool adds = (read_predicate(op.run.banks, tensor.adds) >> op.lane() & 1) != 0;
   launch_.use_of_undefined(op.run, UndefinedUse::Kind::branch, tensor.adds, op.lanes);
   std::vector<std::uint32_t> disabled;
@@ -512,24 +552,10 @@ Step TensorMemory::multiply(const Operation& op) {
         read_places(*memories[i], tensor.kind, i * product.layout.rows, product);
     if (!lack.empty()) return fail(op, Trap::Cause::tensor_rule, "(1): " + lack);
   }
+  const std::size_t half = disabled.size() / blocks.size();
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     if (is_scaled(tensor.kind)) read_scales(tensor, product, memories, i);
-    ElementProduct& part = product.elements;
-    part.rows = product.layout.rows;
-    part.columns = description.columns;
-    part.depth = description.a_depth;
-    part.a_type = description.a;
-    part.b_type = description.b;
-    part.d_type = description.d;
-    part.negates_a = description.negates_a;
-    part.negates_b = description.negates_b;
-    part.saturates = description.saturates;
-    part.scale_shift = tensor.scale_shift;
-    const std::size_t of_block = std::size_t{part.rows} * part.depth;
-    part.a = std::span(product.a_elements).subspan(i * of_block, of_block);
-    part.b = product.b_elements;
-    const std::size_t half = disabled.size() / blocks.size();
-    multiply_in_block(product, part, block_of(*blocks[i]), i, adds,
+    multiply_in_block(product, part_of(product, tensor, i), block_of(*blocks[i]), i, adds,
                       std::span(disabled).subspan(i * half, half));
   }
   return Step::again;
