@@ -171,20 +171,29 @@ std::string Inspector::declaration(std::string_view expression_or_type, const At
   });
 }
 
+namespace {
+
+// Throws where an expression has no place in memory.
+void require_memory(const Value& value, std::string_view expression) {
+  if (value.place == Value::Place::absent) {
+    throw DebugError(fmt::format("`{}` has no value: {}", expression, value.reason));
+  }
+  if (value.place == Value::Place::bits) {
+    const std::string where =
+        value.register_name.empty() ? "no variable" : "in the register " + value.register_name;
+    throw DebugError(fmt::format("`{}` is {}, not in memory", expression, where));
+  }
+}
+
+}  // namespace
+
 Inspector::Range Inspector::range_of(std::string_view expression, const At& at) {
   return with_debug_errors([&] {
     const ModuleDescription& module = impl_->module();
     const FrameAt frame(impl_->session_, module, at);
     const Value value =
         referred(Expression(expression, module).evaluate(frame.variables), frame.thread);
-    if (value.place == Value::Place::absent) {
-      throw DebugError(fmt::format("`{}` has no value: {}", expression, value.reason));
-    }
-    if (value.place == Value::Place::bits) {
-      const std::string where =
-          value.register_name.empty() ? "no variable" : "in the register " + value.register_name;
-      throw DebugError(fmt::format("`{}` is {}, not in memory", expression, where));
-    }
+    require_memory(value, expression);
     const std::uint64_t bytes = stripped(value.type).bytes;
     if (bytes == 0) throw DebugError(fmt::format("the size of `{}` is not known", expression));
     return Range{frame.thread.place_of(value.address), bytes, value};
@@ -197,7 +206,10 @@ Place Inspector::place_of(std::string_view expression, const At& at) {
     const FrameAt frame(impl_->session_, module, at);
     const Value value =
         referred(Expression(expression, module).evaluate(frame.variables), frame.thread);
-    if (stripped(value.type).kind != Type::Kind::pointer) return range_of(expression, at).place;
+    if (stripped(value.type).kind != Type::Kind::pointer) {
+      require_memory(value, expression);
+      return frame.thread.place_of(value.address);
+    }
     const Value target = pointed_at(value, frame.thread);
     if (target.place == Value::Place::absent) {
       throw DebugError(fmt::format("`{}`: {}", expression, target.reason));

@@ -3,10 +3,12 @@
 #include <editline/readline.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <string_view>
 #include <vector>
 
 #include "cli/debug/prompt.hpp"
@@ -21,7 +23,9 @@ char* next_word(const char* text, int state) {
   static std::vector<std::string> words;
   static std::size_t next = 0;
   if (state == 0) {
-    words = Prompt::commands_with(text);
+    const std::string_view line(rl_line_buffer);
+    const std::size_t end = std::min(static_cast<std::size_t>(rl_point), line.size());
+    words = Prompt::completions(line.substr(0, end - std::min(std::strlen(text), end)), text);
     next = 0;
   }
   return next < words.size() ? ::strdup(words[next++].c_str()) : nullptr;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "cli/debug/other_debuggers.hpp"
 #include "cli/debug/prompt_words.hpp"
+#include "cli/debug/session_thread.hpp"
 #include "vgpu/check/finding_groups.hpp"
 #include "vgpu/program/dim3_text.hpp"
 #include "vgpu/text/nearest_word.hpp"
@@ -117,11 +119,17 @@ Prompt::Prompt(DebugSession& session, std::function<void(std::string_view)> writ
 void Prompt::show_stop() {
   choose_frame();
   write_(text_of_stop(session_.stop()));
+  if (session_.stop().has_location && !displays_.empty()) show_displays("");
+}
+
+const Stop& Prompt::running() const {
+  if (!session_.stop().has_location) throw DebugError("no kernel is running");
+  return session_.stop();
 }
 
 // The frame of the user's line, which is shown, so that its variables are in scope.
 void Prompt::choose_frame() {
-  listed_ = 0;
+  listed_ = {};
   const Stop& stop = session_.stop();
   frame_ = stop.has_location ? user_frame(session_, stop.focus) : 0;
 }
@@ -136,6 +144,16 @@ const std::vector<Prompt::Command>& Prompt::commands() {
       {{"step", "s"}, "step [N]", "To another line, also in a called function", &Prompt::step},
       {{"next", "n"}, "next [N]", "To another line of this function", &Prompt::next},
       {{"stepi", "si"}, "stepi [N]", "To the thread's next instruction", &Prompt::stepi},
+      {{"nexti", "ni"},
+       "nexti [N]",
+       "As stepi, past the functions that are called",
+       &Prompt::nexti},
+      {{"until", "u"},
+       "until [PLACE]",
+       "As next, but not back in a loop; or as advance",
+       &Prompt::until},
+      {{"advance"}, "advance PLACE", "To a place, as for break", &Prompt::advance},
+      {{"run", "r"}, "run", "From the beginning to the first stop", &Prompt::run_again},
       {{"finish", "fin"}, "finish", "To the caller of this function", &Prompt::finish},
       {{"reverse-step", "rs"}, "reverse-step [N]", "As step, backwards", &Prompt::reverse_step},
       {{"reverse-next", "rn"}, "reverse-next [N]", "As next, backwards", &Prompt::reverse_next},
@@ -143,6 +161,10 @@ const std::vector<Prompt::Command>& Prompt::commands() {
        "reverse-stepi [N]",
        "As stepi, backwards",
        &Prompt::reverse_stepi},
+      {{"reverse-nexti", "rni"},
+       "reverse-nexti [N]",
+       "As nexti, backwards",
+       &Prompt::reverse_nexti},
       {{"reverse-finish"},
        "reverse-finish",
        "To the call of this function",
@@ -152,11 +174,14 @@ const std::vector<Prompt::Command>& Prompt::commands() {
        "finding [N [SIDE]]",
        "To a side of a finding; alone: list them",
        &Prompt::finding},
-      {{"break", "b"},
+      {{"break", "b", "hbreak"},
        "break FILE:LINE|LINE|FUNCTION|*INSTRUCTION [if EXPR]",
        "Stop there",
        &Prompt::break_at},
-      {{"tbreak", "tb"}, "tbreak FILE:LINE|FUNCTION [if EXPR]", "Stop there once", &Prompt::tbreak},
+      {{"tbreak", "tb", "thbreak"},
+       "tbreak FILE:LINE|FUNCTION [if EXPR]",
+       "Stop there once",
+       &Prompt::tbreak},
       {{"watch"}, "watch EXPR", "Stop at writes of EXPR", &Prompt::watch},
       {{"rwatch"}, "rwatch EXPR", "Stop at reads of EXPR", &Prompt::rwatch},
       {{"awatch"}, "awatch EXPR", "Stop at reads and writes of EXPR", &Prompt::awatch},
@@ -166,44 +191,53 @@ const std::vector<Prompt::Command>& Prompt::commands() {
        "Stop at breakpoint N only if EXPR",
        &Prompt::condition},
       {{"ignore"}, "ignore N COUNT", "Pass so many hits of breakpoint N by", &Prompt::ignore},
-      {{"delete", "d"}, "delete N", "Remove breakpoint N", &Prompt::remove},
-      {{"enable"}, "enable N", "Enable breakpoint N", &Prompt::enable},
-      {{"disable"}, "disable N", "Disable breakpoint N", &Prompt::disable},
+      {{"delete", "d"}, "delete [N...]", "Remove breakpoints N, or all", &Prompt::remove},
+      {{"clear"}, "clear PLACE", "Remove the breakpoints at a place", &Prompt::clear},
+      {{"enable"}, "enable [N...]", "Enable breakpoints", &Prompt::enable},
+      {{"disable", "dis"}, "disable [N...]", "Disable breakpoints", &Prompt::disable},
       {{"info", "i"},
-       "info threads|warps|registers|findings|breakpoints|locals|checkpoints",
-       "Show them",
+       "info SUBJECT",
+       "threads, warps, lanes, blocks, kernels, registers, locals ...; info alone lists all",
        &Prompt::info},
-      {{"focus", "block", "thread", "lane"},
+      {{"focus", "block", "thread", "warp", "lane", "kernel", "cuda"},
        "block B, thread T, lane L",
-       "Choose the thread; also: block B thread T",
+       "Choose the thread; also: block B thread T; without numbers: show it",
        &Prompt::focus},
       {{"backtrace", "bt", "where"}, "backtrace", "The thread's stack", &Prompt::backtrace},
       {{"frame", "f"}, "frame [N]", "Choose a frame of the stack", &Prompt::frame},
       {{"up"}, "up", "Choose the caller's frame", &Prompt::up},
       {{"down"}, "down", "Choose the called frame", &Prompt::down},
-      {{"print", "p"}, "print[/d|x|f|t] EXPR", "The value of EXPR, or of %r1", &Prompt::print},
+      {{"print", "p", "output", "inspect"},
+       "print[/d|x|f|t] EXPR",
+       "The value of EXPR, or of %r1",
+       &Prompt::print},
+      {{"display"}, "display[/d|x|f|t] EXPR", "Print EXPR at each stop", &Prompt::display},
+      {{"undisplay"}, "undisplay [N...]", "No longer, or nothing any more", &Prompt::undisplay},
       {{"lanes"}, "lanes EXPR", "What each lane of the warp holds of EXPR", &Prompt::lanes},
       {{"ptype", "whatis"}, "ptype EXPR|TYPE", "The type", &Prompt::ptype},
       {{"x"},
-       "x[/COUNT][d|x|f|h][1|2|4|8] PLACE",
-       "Memory: shared 16, global 0x.., &EXPR",
+       "x/[COUNT][x|d|u|f][b|h|w|g] PLACE",
+       "Memory: shared 16, global 0x.., EXPR; x/3i: instructions",
        &Prompt::examine},
-      {{"list", "l"}, "list [LINE]", "The source", &Prompt::list},
+      {{"list", "l"},
+       "list [LINE|FIRST,LAST|FILE:LINE|FUNCTION]",
+       "The source; - is what stands before",
+       &Prompt::list},
       {{"disassemble"}, "disassemble", "The instructions around", &Prompt::disassemble},
       {{"help", "h"}, "help [COMMAND]", "This", &Prompt::help},
-      {{"quit", "q"}, "quit", "End the debuggee", &Prompt::quit}};
+      {{"quit", "q", "exit"}, "quit", "End the debuggee", &Prompt::quit}};
   return all;
 }
 
 // A unique beginning is enough.
 const Prompt::Command& Prompt::command_of(std::string_view word) {
   std::vector<const Command*> begun;
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (const Command& command : commands()) {
     for (const char* const name : command.names) {
       if (name == word) return command;
-      names.emplace_back(name);
     }
+    names.emplace_back(command.names.front());
     const bool begins = std::ranges::any_of(
         command.names, [&](const char* name) { return std::string_view(name).starts_with(word); });
     if (begins) begun.push_back(&command);
@@ -216,15 +250,25 @@ const Prompt::Command& Prompt::command_of(std::string_view word) {
     }
     throw DebugError(fmt::format("'{}' may be: {}", word, all));
   }
-  throw DebugError(fmt::format("unknown command '{}'; all are listed by: help", word));
+  if (const std::string answer = instead_of(word); !answer.empty()) {
+    throw DebugError(fmt::format("there is no '{}': {}", word, answer));
+  }
+  throw DebugError(
+      fmt::format("unknown command '{}'{}; all are listed by: help", word, is_it(word, names)));
 }
 
-std::vector<std::string> Prompt::commands_with(std::string_view beginning) {
+std::vector<std::string> Prompt::completions(std::string_view before, std::string_view word) {
   std::vector<std::string> words;
-  for (const Command& command : commands()) {
-    for (const char* const name : command.names) {
-      if (std::string_view(name).starts_with(beginning)) words.emplace_back(name);
+  const auto add = [&](const std::vector<const char*>& names) {
+    for (const char* const name : names) {
+      if (std::string_view(name).starts_with(word)) words.emplace_back(name);
     }
+  };
+  const std::vector<std::string> typed = words_of(before);
+  if (typed.empty() || typed.front() == "help") {
+    for (const Command& command : commands()) add(command.names);
+  } else if (typed.front() == "info" || typed.front() == "i") {
+    for (const Subject& subject : subjects()) add(subject.names);
   }
   return words;
 }
@@ -241,8 +285,15 @@ bool Prompt::execute(std::string_view line) {
       word.resize(slash);
     }
     const Command& command = command_of(word);
-    const bool is_focus = command.run == &Prompt::focus;
-    (this->*command.run)(is_focus ? word + " " + rest : rest);
+    if (command.run != &Prompt::focus) {
+      (this->*command.run)(rest);
+    } else {  // its name is the first word that it reads: block 3
+      const auto name =
+          std::ranges::find_if(command.names, [begun = std::string_view(word)](const char* each) {
+            return std::string_view(each).starts_with(begun);
+          });
+      focus(fmt::format("{} {}", *name, rest));
+    }
   } catch (const DebugError& error) {
     write_(fmt::format("error: {}\n", error.what()));
   }

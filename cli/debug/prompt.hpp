@@ -22,8 +22,10 @@ class Prompt {
   bool execute(std::string_view line);
   // Tells where the debuggee stands.
   void show_stop();
-  // The words that may complete a command's beginning.
-  [[nodiscard]] static std::vector<std::string> commands_with(std::string_view beginning);
+  // What may complete the last word of a line.
+  //   before: the line up to that word
+  [[nodiscard]] static std::vector<std::string> completions(std::string_view before,
+                                                            std::string_view word);
 
  private:
   using Words = std::vector<std::string>;
@@ -34,6 +36,11 @@ class Prompt {
     void (Prompt::*run)(const std::string& rest);
   };
   static const std::vector<Command>& commands();
+  struct Subject {  // of `info`
+    std::vector<const char*> names;
+    void (Prompt::*show)(const std::string& rest);
+  };
+  static const std::vector<Subject>& subjects();
   static const Command& command_of(std::string_view word);
 
   // prompt_run.cpp
@@ -42,16 +49,22 @@ class Prompt {
   void step(const std::string& rest);
   void next(const std::string& rest);
   void stepi(const std::string& rest);
+  void nexti(const std::string& rest);
   void finish(const std::string& rest);
+  void run_again(const std::string& rest);
+  void advance(const std::string& rest);
+  void until(const std::string& rest);
   void reverse_step(const std::string& rest);
   void reverse_next(const std::string& rest);
   void reverse_stepi(const std::string& rest);
+  void reverse_nexti(const std::string& rest);
   void reverse_finish(const std::string& rest);
   void go(const std::string& rest);
   void finding(const std::string& rest);
   void quit(const std::string& rest);
   void help(const std::string& rest);
   void steps(const std::string& rest, StepKind kind, Direction direction);
+  void instructions_over(const std::string& rest, Direction direction);
 
   // prompt_breakpoints.cpp
   void break_at(const std::string& rest);
@@ -65,32 +78,65 @@ class Prompt {
   void remove(const std::string& rest);
   void enable(const std::string& rest);
   void disable(const std::string& rest);
-  void add_break(const std::string& rest, bool is_temporary);
+  void clear(const std::string& rest);
+  void show_breakpoints(const std::string& rest);
+  Breakpoint breakpoint_at(const std::string& place);
+  int add_break(const std::string& rest, bool is_temporary);  // returns its number
+  std::vector<int> numbers_of(const std::string& rest);
   void add_watch(const std::string& rest, bool reads, bool writes);
   [[nodiscard]] std::string describe(const BreakpointState& point) const;
   std::string text_of_stop(const Stop& stop);
   std::string text_of_data(const Stop& stop);
 
-  // prompt_show.cpp
-  void info(const std::string& rest);
+  // prompt_focus.cpp
   void focus(const std::string& rest);
+  void show_focus();
+
+  // prompt_show.cpp
   void choose_frame();
   void frame(const std::string& rest);
   void up(const std::string& rest);
   void down(const std::string& rest);
   void backtrace(const std::string& rest);
   void print(const std::string& rest);
+  void display(const std::string& rest);
+  void undisplay(const std::string& rest);
+  void show_displays(const std::string& rest);
   void lanes(const std::string& rest);
   void ptype(const std::string& rest);
   void examine(const std::string& rest);
+  std::string text_of_print(const std::string& rest);
+  std::string text_of_display(int number);
+  Place place_to_examine(const std::string& text);
+
+  // prompt_code.cpp
+  struct Lines {
+    std::string file;
+    std::uint32_t first = 0, last = 0;
+  };
   void list(const std::string& rest);
   void disassemble(const std::string& rest);
-  void show_threads();
-  void show_warps();
-  void show_registers();
-  void show_findings();
-  void show_breakpoints();
-  void show_locals();
+  void list_instructions(const std::string& place, std::uint64_t count);
+  void show_instructions(std::uint32_t first, std::uint32_t last);
+  Lines lines_to_list(const std::string& rest, const CodeLocation& at);
+  std::string source_named(std::string_view name);
+
+  // prompt_info.cpp
+  void info(const std::string& rest);
+  void show_threads(const std::string& rest);
+  void show_warps(const std::string& rest);
+  void show_lanes(const std::string& rest);
+  void show_blocks(const std::string& rest);
+  void show_kernel(const std::string& rest);
+  void show_registers(const std::string& names);
+  void show_findings(const std::string& rest);
+  void show_locals(const std::string& rest);
+  void show_globals(const std::string& rest);
+  void show_functions(const std::string& rest);
+  void show_sources(const std::string& rest);
+  void show_checkpoints(const std::string& rest);
+
+  [[nodiscard]] const Stop& running() const;  // the stop; throws if no kernel is running
   [[nodiscard]] Inspector::At here() const { return {session_.stop().focus, frame_}; }
 
   DebugSession& session_;
@@ -98,7 +144,8 @@ class Prompt {
   std::function<void(std::string_view)> write_;
   std::string last_;                       // line, for repetition
   std::size_t frame_ = 0;                  // that print and others use
-  std::uint32_t listed_ = 0;               // the last line that `list` has shown
+  Lines listed_;                           // that `list` has shown; none: 0
+  std::map<int, std::string> displays_;    // what `print` shows at each stop, by number
   std::map<int, std::string> conditions_;  // texts, by breakpoint
   struct Watched {
     std::string text;

@@ -11,10 +11,6 @@
 namespace warpcheck::debug {
 namespace {
 
-bool is_number(std::string_view word) {
-  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 // "PLACE if EXPR"
 struct PlaceAndCondition {
   std::string place, condition;
@@ -31,10 +27,9 @@ PlaceAndCondition split(const std::string& rest) {
 
 }  // namespace
 
-void Prompt::add_break(const std::string& rest, bool is_temporary) {
-  const auto [place, condition] = split(rest);
+// "14", "scan.cu:14", "*27", a function; nothing: the line of the stop.
+Breakpoint Prompt::breakpoint_at(const std::string& place) {
   Breakpoint point;
-  point.is_temporary = is_temporary;
   const std::size_t colon = place.rfind(':');
   const bool has_line = colon != std::string::npos && is_number(place.substr(colon + 1));
   if (is_number(place) || place.empty()) {
@@ -62,12 +57,20 @@ void Prompt::add_break(const std::string& rest, bool is_temporary) {
     point.kind = Breakpoint::Kind::function;
     point.kernel = place;
   }
+  return point;
+}
+
+int Prompt::add_break(const std::string& rest, bool is_temporary) {
+  const auto [place, condition] = split(rest);
+  Breakpoint point = breakpoint_at(place);
+  point.is_temporary = is_temporary;
   if (!condition.empty()) point.condition = inspector_.condition(condition);
   const int number = session_.add_breakpoint(std::move(point));
   if (!condition.empty()) conditions_[number] = condition;
   for (const BreakpointState& each : session_.breakpoints()) {
     if (each.number == number) write_(describe(each));
   }
+  return number;
 }
 
 void Prompt::break_at(const std::string& rest) { add_break(rest, false); }
@@ -133,14 +136,42 @@ void Prompt::ignore(const std::string& rest) {
                       number_of(count, "the number of hits"));
 }
 
+// The breakpoints that a command names; all of them if it names none.
+std::vector<int> Prompt::numbers_of(const std::string& rest) {
+  std::vector<int> numbers;
+  for (const std::string& word : words_of(rest)) {
+    numbers.push_back(static_cast<int>(number_of(word, "a breakpoint")));
+  }
+  if (!numbers.empty()) return numbers;
+  for (const BreakpointState& each : session_.breakpoints()) numbers.push_back(each.number);
+  return numbers;
+}
+
 void Prompt::remove(const std::string& rest) {
-  session_.remove_breakpoint(static_cast<int>(number_of(rest, "a breakpoint")));
+  for (const int number : numbers_of(rest)) session_.remove_breakpoint(number);
 }
 void Prompt::enable(const std::string& rest) {
-  session_.enable_breakpoint(static_cast<int>(number_of(rest, "a breakpoint")), true);
+  for (const int number : numbers_of(rest)) session_.enable_breakpoint(number, true);
 }
 void Prompt::disable(const std::string& rest) {
-  session_.enable_breakpoint(static_cast<int>(number_of(rest, "a breakpoint")), false);
+  for (const int number : numbers_of(rest)) session_.enable_breakpoint(number, false);
+}
+
+// Removes the breakpoints at a place.
+void Prompt::clear(const std::string& rest) {
+  const Breakpoint wanted = breakpoint_at(rest);
+  std::string removed;
+  for (const BreakpointState& each : session_.breakpoints()) {
+    const Breakpoint& one = each.breakpoint;
+    const bool is_there = one.kind == wanted.kind && one.line == wanted.line &&
+                          one.kernel == wanted.kernel && one.pc == wanted.pc &&
+                          file_name(one.file) == file_name(wanted.file);
+    if (!is_there) continue;
+    session_.remove_breakpoint(each.number);
+    removed += fmt::format("{}{}", removed.empty() ? "" : ", ", each.number);
+  }
+  if (removed.empty()) throw DebugError("no breakpoint is there; see: info breakpoints");
+  write_(fmt::format("removed breakpoint {}\n", removed));
 }
 
 std::string Prompt::describe(const BreakpointState& point) const {
@@ -180,7 +211,7 @@ std::string Prompt::describe(const BreakpointState& point) const {
   return text + "\n";
 }
 
-void Prompt::show_breakpoints() {
+void Prompt::show_breakpoints(const std::string&) {
   const std::vector<BreakpointState> all = session_.breakpoints();
   if (all.empty()) write_("no breakpoints\n");
   for (const BreakpointState& each : all) write_(describe(each));

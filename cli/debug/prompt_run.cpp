@@ -33,6 +33,62 @@ void Prompt::stepi(const std::string& rest) {
   steps(rest, StepKind::instruction, Direction::forward);
 }
 void Prompt::finish(const std::string& rest) { steps(rest, StepKind::out, Direction::forward); }
+
+// From the beginning to the first stop.
+void Prompt::run_again(const std::string& rest) {
+  if (!rest.empty()) {
+    throw DebugError("run takes nothing: the arguments are those that the session began with");
+  }
+  session_.go_to(1);
+  session_.continue_forward();
+  show_stop();
+}
+
+// To a place, or to any stop before.
+void Prompt::advance(const std::string& rest) {
+  if (rest.empty()) throw DebugError("advance where? LINE, FILE:LINE or FUNCTION");
+  const int number = add_break(rest, true);
+  session_.continue_forward();
+  for (const BreakpointState& each : session_.breakpoints()) {
+    if (each.number == number) session_.remove_breakpoint(number);
+  }
+  show_stop();
+}
+
+// As next, but not back to where a loop begins; with a place, as advance.
+void Prompt::until(const std::string& rest) {
+  if (!rest.empty()) return advance(rest);
+  const CodeLocation begin = running().at;
+  const std::size_t depth = session_.frames(session_.stop().focus).size();
+  while (true) {
+    const Stop& stop = session_.step(StepKind::line_over, Direction::forward);
+    const bool is_behind = stop.at.file != begin.file || stop.at.line > begin.line;
+    if (stop.reason != StopReason::step || !stop.has_location || is_behind) break;
+    if (session_.frames(stop.focus).size() < depth) break;
+  }
+  show_stop();
+}
+
+// Instructions of this function: those of a function that it calls are passed over.
+void Prompt::nexti(const std::string& rest) { instructions_over(rest, Direction::forward); }
+void Prompt::reverse_nexti(const std::string& rest) {
+  instructions_over(rest, Direction::backward);
+}
+
+void Prompt::instructions_over(const std::string& rest, Direction direction) {
+  const auto depth = [&] { return session_.frames(session_.stop().focus).back().physical; };
+  std::uint64_t count = rest.empty() ? 1 : number_of(rest, "the number of steps");
+  while (count-- != 0) {
+    // At the end of the run there is none, and the step back leads to what ended it.
+    const std::uint32_t before = session_.stop().has_location ? depth() : ~std::uint32_t{0};
+    const Stop* stop = &session_.step(StepKind::instruction, direction);
+    while (stop->reason == StopReason::step && stop->has_location && depth() > before) {
+      stop = &session_.step(StepKind::out, direction);
+    }
+    if (stop->reason != StopReason::step) break;
+  }
+  show_stop();
+}
 void Prompt::reverse_step(const std::string& rest) {
   steps(rest, StepKind::line_into, Direction::backward);
 }
@@ -56,7 +112,7 @@ void Prompt::go(const std::string& rest) {
 
 void Prompt::finding(const std::string& rest) {
   const std::vector<std::string> words = words_of(rest);
-  if (words.empty()) return show_findings();
+  if (words.empty()) return show_findings("");
   const std::uint64_t number = number_of(words[0], "a finding");
   const std::uint64_t side = words.size() < 2 ? 1 : number_of(words[1], "a side");
   if (number == 0) throw DebugError("findings are numbered from 1; see: info findings");

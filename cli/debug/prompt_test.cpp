@@ -119,20 +119,84 @@ TEST_F(PromptTest, TheEndIsToldAndGoingBackWorksThere) {
 }
 
 TEST_F(PromptTest, WrongInputIsAnErrorThatSaysWhatToDo) {
-  const auto said = session(kCase, {"foo", "print %r99", "finding 7", "goto x", "thread 77",
+  const auto said = session(kCase, {"frobnicate", "print %r99", "finding 7", "goto x", "thread 77",
                                     "block 5", "info foo", "delete 8", "break 14 unless"});
-  EXPECT_EQ(said[1], "error: unknown command 'foo'; all are listed by: help\n");
+  EXPECT_EQ(said[1], "error: unknown command 'frobnicate'; all are listed by: help\n");
   EXPECT_EQ(said[2],
             "error: column 1: the function has no register %r99; `info registers` lists them\n");
   EXPECT_EQ(said[3], "error: no finding 7: so far there are 0\n");
   EXPECT_EQ(said[4], "error: a position must be a number, not 'x'\n");
   EXPECT_EQ(said[5], "error: there is no thread 77: there are (3,1,1)\n");
   EXPECT_EQ(said[6], "error: there is no block 5: there are (1,1,1)\n");
-  EXPECT_HAS(said[7], "error: info threads, warps, ");
+  EXPECT_HAS(said[7], "error: there is no info about 'foo'; there is about threads, warps, ");
   EXPECT_EQ(said[8], "error: there is no breakpoint 8\n");
   EXPECT_EQ(said[9], "error: expected 'if EXPR' after 14, not 'unless'\n");
   expect_one_line_error(run("debug no_such.case"), "no_such.case");
+  std::ofstream(directory_ / "scan.cu") << "__global__ void scan() {}";
+  expect_one_line_error(run("debug scan.cu"), "warpcheck kernel ./scan.cu");
   expect_one_line_error(run("debug -- ./no_such_program"), "no_such_program");
+}
+
+TEST_F(PromptTest, CommandsOfCudaGdbWork) {
+  const auto said =
+      session(kCase, {"cuda kernel block thread", "info cuda kernels", "info lanes", "info blocks",
+                      "cuda block(0, 0, 0), thread (1, 0, 0)", "thread"});
+  EXPECT_EQ(said[1],
+            "launch 0: scan_hillis_steele_published_kernel, grid (1,1,1) block (3,1,1)\n"
+            "block (0,0,0) thread (0,0,0), warp 0 lane 0\n");
+  EXPECT_EQ(said[2],
+            "* launch 0: scan_hillis_steele_published_kernel, grid (1,1,1) block (3,1,1); 1 block "
+            "resident\n");
+  EXPECT_HAS(said[3], "* lane  0 thread (0,0,0): can run at scan_hillis_steele.cu:9  ld.param.u64");
+  EXPECT_HAS(said[3], "\n  lane  2 thread (2,0,0): can run at scan_hillis_steele.cu:9  ");
+  EXPECT_EQ(said[4], "* block (0,0,0), 0 barriers passed: 3 threads can run\n");
+  EXPECT_HAS(said[5], "block (0,0,0) thread (1,0,0)\nscan_hillis_steele.cu:9  ");
+  EXPECT_HAS(said[6], "block (0,0,0) thread (1,0,0), warp 0 lane 1\n");
+}
+
+TEST_F(PromptTest, WhatStopsShowIsChosen) {
+  const auto said =
+      session(kCase, {"display share[1]", "advance 14", "continue", "undisplay 1", "info display",
+                      "info registers %r18 %r1", "info functions", "x/2dw share", "x/2i $pc",
+                      "list 9,10", "list -", "break 14", "clear 14", "run", "cuda kernel 1",
+                      "delete", "info breakpoints"});
+  EXPECT_EQ(said[1], "1: share[1] = <not written>\n");
+  EXPECT_HAS(said[2],
+             "temporary breakpoint 2: scan_hillis_steele.cu:14\nbreakpoint 2\nposition 19 of 19: ");
+  EXPECT_TRUE(said[2].ends_with("\n1: share[1] = 0\n")) << said[2];
+  EXPECT_HAS(said[3], "finding 1: data-race");
+  EXPECT_TRUE(said[3].ends_with("ld.shared.u32 %r15, [%r13]\n1: share[1] = 1\n")) << said[3];
+  EXPECT_HAS(said[5], "nothing is displayed");
+  EXPECT_EQ(said[6], "%r1      b32   2 (0x2)\n%r18     b32   1 (0x1)\n");
+  EXPECT_EQ(said[7], "scan_hillis_steele_published_kernel at scan_hillis_steele.cu:9\n");
+  EXPECT_EQ(said[8], "0x0: 1\n0x4: 1\n");
+  EXPECT_HAS(said[9], "=>    25  ld.shared.u32 %r15, [%r13]\n");
+  EXPECT_HAS(said[9], "\n      26  ");
+  EXPECT_HAS(said[10], "     10    const int t = static_cast<int>(threadIdx.x);\n");
+  EXPECT_TRUE(said[11].starts_with("      1  ")) << said[11];
+  EXPECT_EQ(said[13], "removed breakpoint 3\n");
+  EXPECT_HAS(said[14], "finding 1: data-race");
+  EXPECT_EQ(said[15], "error: launch 0 is running: others have ended, or have not begun\n");
+  EXPECT_EQ(said[17], "no breakpoints\n");
+}
+
+TEST_F(PromptTest, WhatOtherDebuggersHaveIsAnsweredWithWhatToType) {
+  const auto said = session(kCase, {"set var share[1] = 3", "start", "layout src", "checkpoint",
+                                    "!ls", "thread apply all bt", "print $r1", "backtrce",
+                                    "disable", "info breakpoints", "info", "list 99", "cuda sm 1"});
+  EXPECT_HAS(said[1], "error: there is no 'set': the run cannot be changed");
+  EXPECT_EQ(said[2], "error: there is no 'start': the beginning is a position, too: goto start\n");
+  EXPECT_HAS(said[3], "error: there is no 'layout': the source is shown by: list");
+  EXPECT_HAS(said[4], "goto POSITION\n");
+  EXPECT_HAS(said[5], "error: there is no '!ls': ");
+  EXPECT_HAS(said[6], "lanes EXPR\n");
+  EXPECT_HAS(said[7], "error: column 1: expected a register as PTX names it, such as %r1");
+  EXPECT_EQ(said[8],
+            "error: unknown command 'backtrce' (is it 'backtrace'?); all are listed by: help\n");
+  EXPECT_EQ(said[10], "catchpoint 1: findings, disabled\n");
+  EXPECT_HAS(said[11], "error: info of what? threads, warps, lanes, ");
+  EXPECT_EQ(said[12], "error: scan_hillis_steele.cu has 22 lines\n");
+  EXPECT_HAS(said[13], "error: block, thread, warp or lane, not 'sm': ");
 }
 
 // Checkpoints are made and dropped on the way; the answers are those of the positions.
@@ -206,6 +270,18 @@ TEST_F(PromptTest, CalledFunctionsAreBreakpointsBehindTheirPrologues) {
   EXPECT_EQ(said[6], "32\n");
   EXPECT_EQ(said[7],
             "* #0 Ring<int, 4>::push at functions.cu:24\n  #1 shapes at functions.cu:56\n");
+}
+
+TEST_F(PromptTest, StepsPassCalledFunctionsOver) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
+                            {"tbreak 56", "continue", "nexti 4", "backtrace", "reverse-nexti 4",
+                             "until", "reverse-next"});
+  for (const std::size_t answer : {2, 3, 5, 6}) EXPECT_HAS(said[answer], ": shapes block ");
+  EXPECT_HAS(said[4], "* #0 shapes at functions.cu:");
+  const auto place = [](const std::string& text) {
+    return text.substr(text.find("functions.cu:"));
+  };
+  EXPECT_EQ(place(said[5]), place(said[2]));
 }
 
 TEST_F(PromptTest, InlinedFunctionsHaveNamesAndFramesOfTheirOwn) {

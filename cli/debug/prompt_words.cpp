@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <filesystem>
 #include <sstream>
@@ -17,6 +19,20 @@ namespace {
 const std::vector<std::string>* lines_of(const std::string& file) {
   static const SourceLines lines = source_lines();
   return file.empty() ? nullptr : lines(file);
+}
+
+std::string value_of_register(const Register& one) {
+  if (one.type == "pred") return one.bits != 0 ? "true" : "false";
+  if (one.type == "f32") {
+    return fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(one.bits)));
+  }
+  if (one.type == "f64") return fmt::format("{}", std::bit_cast<double>(one.bits));
+  if (one.bytes < 8 || one.bits < 1u << 16) {
+    const unsigned unused = 64 - 8 * std::max(one.bytes, 1u);
+    const auto number = static_cast<std::int64_t>(one.bits << unused) >> unused;
+    return fmt::format("{} ({:#x})", number, one.bits);
+  }
+  return fmt::format("{:#x}", one.bits);
 }
 
 }  // namespace
@@ -74,6 +90,16 @@ Dim3 position_of(std::string_view word, const Dim3& extents, std::string_view wh
   if (parts.size() == 3) at.z = static_cast<std::uint32_t>(number_of(parts[2], what));
   if (at.x >= extents.x || at.y >= extents.y || at.z >= extents.z) refuse();
   return at;
+}
+
+bool is_number(std::string_view word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::string text_of_register(const Register& one, bool is_written) {
+  return fmt::format("{:<8} {:<5} {}{}\n", one.name, one.type,
+                     is_written ? value_of_register(one) : "<not written>",
+                     one.undefined_bits != 0 ? "  made from what nothing has written" : "");
 }
 
 std::string lanes_text(std::uint32_t lanes) {

@@ -25,7 +25,10 @@ std::uint64_t number_of(std::string_view word, std::string_view what);
 // Throws DebugError, also if it lies outside.
 Dim3 position_of(std::string_view word, const Dim3& extents, std::string_view what);
 
+bool is_number(std::string_view word);        // of decimal digits alone
 std::string lanes_text(std::uint32_t lanes);  // "0-3,7"
+// A line: "%r1      b32   7 (0x7)".
+std::string text_of_register(const Register& one, bool is_written);
 std::string file_name(const std::string& path);
 // A line of a source file; empty: it cannot be read.  trimmed_line(): without the spaces around it.
 std::string source_line(const std::string& file, std::uint32_t line);

@@ -265,7 +265,7 @@ Answer Adapter::evaluate_in_console(const Arguments& arguments, const Handler& e
     const std::string line = arguments.text_or("expression", "");
     const std::string word = line.substr(0, line.find_first_of(" /"));
     const bool is_command =
-        arguments.text_or("context", "") == "repl" && !debug::Prompt::commands_with(word).empty();
+        arguments.text_or("context", "") == "repl" && !debug::Prompt::completions("", word).empty();
     if (!is_command) throw;
     return execute(line);
   }

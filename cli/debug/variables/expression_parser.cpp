@@ -152,6 +152,9 @@ void Parser::expected(std::string_view what) {
   if (at_end()) fail(fmt::format("expected {}, found the end", what));
   std::size_t end = at_ + 1;
   while (end < text_.size() && is_word(text_[at_]) && is_word(text_[end])) ++end;
+  if (text_[at_] == '$') {  // as other debuggers have it
+    fail("expected a register as PTX names it, such as %r1 (info registers), found '$'");
+  }
   fail(fmt::format("expected {}, found '{}'", what, text_.substr(at_, end - at_)));
 }
 
