@@ -129,6 +129,10 @@ int apply_fix(const FixArguments& arguments, const Fix& fix) {
 
 int end_fix(const FixArguments& arguments, const std::string& title, const Fix& fix,
             const std::string& text) {
+  if (!fix.refusal.empty() && arguments.options.is_interrupted()) {
+    complain(fmt::format("fix {}: interrupted", title));
+    return kInterrupted;
+  }
   if (!fix.refusal.empty()) {
     print(fmt::format("no patch for {}: {}\n", title, fix.refusal));
     return kFindings;
@@ -159,6 +163,7 @@ int run_fix_of_program(FixArguments& arguments) {
     arguments.options.on_step = [&](const std::string& line) {
       progress.show([&] { return line; });
     };
+    arguments.options.is_interrupted = [&] { return supervisor.is_stopped(); };
     const Fix fix = fix_program(to_fix, supervisor, arguments.options);
     progress.clear();
     return end_fix(arguments, title, fix, fix.refusal.empty() ? fix_text(arguments, fix) : "");
@@ -184,6 +189,9 @@ int run_fix(FixArguments& arguments) {
   const CaseRecord record = read_case(arguments.case_file, Registry::global());
   Progress progress;
   arguments.options.on_step = [&](const std::string& line) { progress.show([&] { return line; }); };
+  arguments.options.is_interrupted = [interrupted = watch_interrupts()] {
+    return *interrupted != 0;
+  };
   const Fix fix = fix_case(record, arguments.options);
   progress.clear();
   const std::string title = record.a_case.title();
@@ -242,7 +250,7 @@ void add_fix_to(CLI::App& command, Run& run) {
       "\n"
       "Exit status: 0 a verified patch, 1 none was found, 2 bad usage, a bad file, or a kernel "
       "that\n"
-      "cannot be run.");
+      "cannot be run, 130 interrupted (Ctrl-C, SIGTERM).");
   command.callback([&run, arguments, words] {
     if (words->size() == 1 && words->front().ends_with(".case")) {
       arguments->case_file = words->front();

@@ -94,6 +94,30 @@ void require_no_static_library(ProgramFile& program, const std::string& path, co
                   path == program.path ? "" : fmt::format("its library {}: ", path), library));
 }
 
+// What a file that is no program may be meant for.
+std::string hint_for(const std::string& path) {
+  if (path.ends_with(".cu") || path.ends_with(".cuh")) {
+    return fmt::format(
+        "is CUDA source: build it with nvcc, or try its kernels: warpcheck kernel {}", path);
+  }
+  if (path.ends_with(".ptx")) {
+    return fmt::format("is PTX: try its kernels: warpcheck kernel {}", path);
+  }
+  if (path.ends_with(".case")) return fmt::format("is a case: warpcheck replay {}", path);
+  return fmt::format("cannot be executed (chmod +x {}?)", path);
+}
+
+void require_executable(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    throw ProgramError(fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+  if (S_ISDIR(status.st_mode)) throw ProgramError(path + ": a directory, not a program");
+  if (::access(path.c_str(), X_OK) != 0) {
+    throw ProgramError(fmt::format("{}: {}", path, hint_for(path)));
+  }
+}
+
 std::string search_path(const std::string& name) {
   const char* const path = std::getenv("PATH");
   std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
@@ -111,20 +135,11 @@ std::string search_path(const std::string& name) {
   if (std::filesystem::is_directory(name, ignored)) {
     throw ProgramError(fmt::format("{}: a directory, not a program", name));
   }
-  const bool is_here = ::access(name.c_str(), F_OK) == 0;
-  throw ProgramError(fmt::format("{}: no such program in $PATH{}", name,
-                                 is_here ? fmt::format("; is it ./{}?", name) : ""));
-}
-
-void require_executable(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
-    throw ProgramError(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (::access(name.c_str(), F_OK) == 0) {
+    require_executable("./" + name);
+    throw ProgramError(fmt::format("{0}: no such program in $PATH; is it ./{0}?", name));
   }
-  if (S_ISDIR(status.st_mode)) throw ProgramError(path + ": a directory, not a program");
-  if (::access(path.c_str(), X_OK) != 0) {
-    throw ProgramError(fmt::format("{0}: cannot be executed (chmod +x {0}?)", path));
-  }
+  throw ProgramError(fmt::format("{}: no such program in $PATH", name));
 }
 
 // Refuses a script whose first line names an interpreter that is not there: the system's error

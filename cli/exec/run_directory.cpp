@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPrefix = "warpcheck-exec-";
+constexpr const char* kPrefix = "warpcheck-";
 // Locked as long as a process of the command runs.
 constexpr const char* kLock = "lock";
 constexpr off_t kRoomBytes = off_t{128} << 10;
@@ -58,13 +58,13 @@ void delete_left(const fs::path& temporary) {
 
 }  // namespace
 
-RunDirectory::RunDirectory() {
+RunDirectory::RunDirectory(std::string_view command) {
   const fs::path temporary = temporary_directory();
   delete_left(temporary);
   // Another command may take the lock of a directory that this one is just making, and delete it.
   while (lock_ < 0 || !lock(lock_)) {
     if (lock_ >= 0) ::close(lock_);
-    std::string name = (temporary / kPrefix).string() + "XXXXXX";
+    std::string name = fmt::format("{}{}-XXXXXX", (temporary / kPrefix).string(), command);
     if (::mkdtemp(name.data()) == nullptr) {
       throw ProgramError(fmt::format("{}: {}", name, std::strerror(errno)));
     }

@@ -1,16 +1,19 @@
-// The directory of the files of `exec`: records, logs, kept bytes.  Both processes of the command
-// (supervisor.hpp) delete it, so it is gone whichever of them is killed.  If both are killed at the
-// same time, the next command that uses the same directory for temporary files deletes it.
+// The directory of a command's temporary files: records of `exec`, logs, kept bytes, what nvcc
+// reads and writes.  Both processes of `exec` (supervisor.hpp) delete it, so it is gone whichever
+// of them is killed.  What a killed command has left, the next command that uses the same directory
+// for temporary files deletes.
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace warpcheck {
 
 class RunDirectory {
  public:
+  //   command: for the directory's name
   // Throws ProgramError if the directory cannot be made.
-  RunDirectory();
+  explicit RunDirectory(std::string_view command = "exec");
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;

@@ -22,6 +22,7 @@ struct FixOptions {
   std::uint64_t compilations_max = 150;                  // of one build of one file
   unsigned changes_max = 4;                              // in a patch
   std::function<void(const std::string&)> on_step = {};  // for a line of progress
+  std::function<bool()> is_interrupted = {};             // then nothing more is tried
 };
 
 struct Fix {

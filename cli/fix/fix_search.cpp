@@ -95,6 +95,7 @@ void FixSearch::add_source(const std::string& name, const std::string& path) {
 }
 
 bool FixSearch::compile(FixAttempt& attempt, Build build) {
+  if (options_.is_interrupted && options_.is_interrupted()) attempt.fails_to_compile = true;
   if (attempt.fails_to_compile) return false;
   attempt.texts.resize(units_.size());
   ChangedFiles changed;

@@ -59,7 +59,7 @@ fs::path write_changed(const SourceUnit& unit, const ChangedFiles& changed,
   for (const auto& [path, text] : files) {
     const fs::path place = place_of(path);
     fs::create_directories(place.parent_path());
-    std::ofstream(place, std::ios::binary) << text;
+    TemporaryFiles::write(place, text);
     places.emplace_back(place.string(), path);
   }
   return place_of(unit.source.path);
@@ -145,6 +145,7 @@ std::optional<std::string> compile_unit(const SourceUnit& unit, const ChangedFil
   command.insert(command.end(), {input.string(), "-o", output.string()});
   if (run_nvcc(command, messages) != 0) {
     why = first_error(messages, sources.string());
+    if (why.empty()) why = "nvcc failed without a message";
     return std::nullopt;
   }
   std::string ptx = text_of_file(output);

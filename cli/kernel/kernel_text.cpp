@@ -66,18 +66,31 @@ class Compilation {
       : source_(read_text_file(path)), temporary_("kernel") {
     input_ = fs::absolute(path).lexically_normal();
     if (!options.instantiate.empty()) {
-      input_ = temporary_.write("instantiations.cu", instantiating(input_, options.instantiate));
+      const fs::path file = temporary_ / "instantiations.cu";
+      TemporaryFiles::write(file, instantiating(input_, options.instantiate));
+      input_ = file;
     }
-    common_ = {nvcc_program(), "-ptx", fmt::format("-arch=compute_{}", options.architecture)};
+    require_text(path);
+    // Whatever the file's name ends with: kernels are in headers, too.
+    common_ = {nvcc_program(), "-ptx", "-x", "cu",
+               fmt::format("-arch=compute_{}", options.architecture)};
     const bool has_no_masks = has_operations_without_masks(source_);
     if (has_no_masks || uses_gpuverify(source_)) {
-      common_.insert(common_.end(),
-                     {"-include", temporary_.write("gpuverify.h", kGpuverifyHeader).string()});
+      const fs::path header = temporary_ / "gpuverify.h";
+      TemporaryFiles::write(header, kGpuverifyHeader);
+      common_.insert(common_.end(), {"-include", header.string()});
       if (has_invariants_to_compute(source_))
         common_.emplace_back("-DWARPCHECK_COMPUTES_INVARIANTS");
       if (has_no_masks) common_.emplace_back("-DWARPCHECK_HAS_NO_MASKS");
     }
     common_.insert(common_.end(), options.nvcc.begin(), options.nvcc.end());
+  }
+
+  void require_text(const fs::path& path) const {
+    if (source_.find('\0') == std::string::npos) return;
+    throw UsageError(
+        fmt::format("{0}: neither CUDA source nor PTX; a program is run by: warpcheck exec -- {0}",
+                    path.string()));
   }
 
   // Nothing: nvcc fails.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <cerrno>
 #include <cstring>
@@ -11,37 +10,34 @@
 #include <fstream>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "cli/cli.hpp"
+#include "cli/exec/program_file.hpp"
+#include "cli/exec/run_directory.hpp"
 
 namespace warpcheck {
 
 class TemporaryFiles {
  public:
   // command: "kernel", for the directory's name.  Throws UsageError.
-  explicit TemporaryFiles(std::string_view command) {
-    const std::string name = fmt::format("warpcheck-{}-XXXXXX", command);
-    std::string path = (std::filesystem::temp_directory_path() / name).string();
-    if (::mkdtemp(path.data()) == nullptr) {
-      throw UsageError(fmt::format("cannot make a directory {}: {}", path, std::strerror(errno)));
-    }
-    path_ = path;
+  explicit TemporaryFiles(std::string_view command) try : directory_(command) {
+  } catch (const ProgramError& error) {
+    throw UsageError(error.what());
   }
-  TemporaryFiles(const TemporaryFiles&) = delete;
-  TemporaryFiles& operator=(const TemporaryFiles&) = delete;
-  ~TemporaryFiles() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+  // Throws UsageError.
+  static void write(const std::filesystem::path& path, std::string_view text) {
+    std::ofstream file(path, std::ios::binary);
+    if (file << text << std::flush) return;
+    throw UsageError(
+        fmt::format("cannot write {}: {}; TMPDIR names the directory for temporary files",
+                    path.string(), std::strerror(errno)));
   }
-  [[nodiscard]] std::filesystem::path write(const char* name, std::string_view text) const {
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return path_ / name;
+  [[nodiscard]] std::filesystem::path operator/(const char* name) const {
+    return directory_.path() / name;
   }
-  [[nodiscard]] std::filesystem::path operator/(const char* name) const { return path_ / name; }
 
  private:
-  std::filesystem::path path_;
+  RunDirectory directory_;
 };
 
 }  // namespace warpcheck
