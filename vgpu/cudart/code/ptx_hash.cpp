@@ -77,13 +77,20 @@ std::uint64_t hash_of_kernel(std::string_view ptx, std::string_view kernel) {
   bool wanted = false;  // inside a function that is hashed
   bool in_body = false;
   while (!ptx.empty()) {
+    if (in_body && !wanted) {  // a text has the bodies of all kernels: they are not looked at
+      const std::size_t close = ptx.starts_with('}') ? 0 : ptx.find("\n}") + 1;
+      if (close == 0 && !ptx.starts_with('}')) break;
+      ptx.remove_prefix(close);
+    }
     const std::size_t end = ptx.find('\n');
     const std::string_view raw = ptx.substr(0, end);
     ptx.remove_prefix(end == std::string_view::npos ? ptx.size() : end + 1);
     const std::string_view line = trimmed(raw);
-    const bool entry = names(line, ".entry");
-    if (!in_body && (entry || names(line, ".func"))) wanted = entry ? names(line, kernel) : true;
-    if (!in_body && line.starts_with(".section")) wanted = false;
+    if (!in_body) {
+      const bool is_entry = names(line, ".entry");
+      if (is_entry || names(line, ".func")) wanted = !is_entry || names(line, kernel);
+      if (line.starts_with(".section")) wanted = false;
+    }
     if (wanted && !is_noise(line)) append_line(text, line);
     // nvcc writes a function's outer braces in the first column.
     if (raw.starts_with('{')) in_body = true;
