@@ -33,7 +33,7 @@ struct CommandRow {
   int rank = 0;      // --help lists commands in this order
   const char* name;  // in the user's command
   const char* help;  // one line; the rest is the footer
-  // Adds options, a footer, and a callback that sets the Run.
+  // Adds options, a footer, and a callback that sets the Run; called if the user's words name it.
   void (*add)(CLI::App& command, Run& run);
   bool is_hidden = false;  // internal: not in the help
 };
