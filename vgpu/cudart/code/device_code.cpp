@@ -46,6 +46,11 @@ bool DeviceCode::mentions(std::string_view identifier) const {
   return false;
 }
 
+DeviceCode::DeviceCode(std::string_view text, std::string name)
+    : text_(text), name_(std::move(name)) {}
+
+DeviceCode::~DeviceCode() = default;
+
 DeviceCode::DeviceCode(const std::vector<std::string>& texts, std::string name)
     : name_(std::move(name)) {
   for (const std::string& text : texts) {
@@ -127,7 +132,8 @@ LinkedKernel& DeviceCode::link(std::string_view kernel) {
       linked->program = vgpu::decode(module(), kernel);
       linked->program.ptx = text_;
       vgpu::link(linked->program);
-      linked->ptx_hash = hash_of_kernel(text_, kernel);
+      if (hashes_ == nullptr) hashes_ = std::make_unique<KernelHashes>(text_);
+      linked->ptx_hash = hashes_->of(kernel);
       if (edited_places_ != 0) linked->ptx_hash = hash_with_edits(linked->ptx_hash, *edits_);
       linked->order_source = vgpu::find_order_source(linked->program);
       cached.kernel = std::move(linked);

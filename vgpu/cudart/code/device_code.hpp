@@ -24,8 +24,8 @@
 namespace warpcheck::cudart {
 
 class Allocations;
-
 class DeviceCode;
+class KernelHashes;
 
 // A kernel that is ready to launch.
 struct LinkedKernel {
@@ -42,7 +42,10 @@ void write_address(vgpu::Program& program, const vgpu::AddressPatch& patch, std:
 class DeviceCode {
  public:
   // name: for messages.
-  DeviceCode(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
+  DeviceCode(std::string_view text, std::string name);
+  ~DeviceCode();
+  DeviceCode(const DeviceCode&) = delete;
+  DeviceCode& operator=(const DeviceCode&) = delete;
   // Several texts are the parts of relocatable device code, which must be linked.
   DeviceCode(const std::vector<std::string>& texts, std::string name);
 
@@ -113,6 +116,7 @@ class DeviceCode {
   std::vector<std::size_t> part_ends_;
   std::string name_;
   std::unique_ptr<ptx::LazyModule> module_;
+  std::unique_ptr<const KernelHashes> hashes_;
   std::shared_ptr<const ptx::Edits> edits_;  // null: none
   std::size_t edited_places_ = 0;
   std::vector<std::unique_ptr<DeviceCode>> edited_;  // the same code with other edits

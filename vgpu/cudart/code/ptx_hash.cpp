@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -70,34 +71,77 @@ void append_line(std::string& text, std::string_view line) {
   text += '\n';
 }
 
+// Appends what is hashed of a function's text.
+void append_function(std::string& text, std::string_view function) {
+  while (!function.empty()) {
+    const std::size_t end = function.find('\n');
+    const std::string_view line = trimmed(function.substr(0, end));
+    function.remove_prefix(end == std::string_view::npos ? function.size() : end + 1);
+    if (!is_noise(line)) append_line(text, line);
+  }
+}
+
+// Returns the length of a function's text: up to the brace in the first column, where nvcc writes
+// the outer braces, or of a declaration up to its semicolon; also up to where another one begins.
+std::size_t length_of_function(std::string_view ptx) {
+  for (std::size_t at = 0; at < ptx.size();) {
+    const std::size_t end = std::min(ptx.find('\n', at), ptx.size());
+    const std::string_view raw = ptx.substr(at, end - at);
+    const std::string_view line = trimmed(raw);
+    const bool begins_another =
+        at != 0 && (names(line, ".entry") || names(line, ".func") || line.starts_with(".section"));
+    if (begins_another) return at;
+    at = std::min(end + 1, ptx.size());
+    if (raw.starts_with('{')) {
+      const std::size_t close = ptx.substr(at).starts_with('}') ? at : ptx.find("\n}", at);
+      if (close == std::string_view::npos) return ptx.size();
+      return std::min(ptx.find('\n', close + 1), ptx.size() - 1) + 1;
+    }
+    if (raw.starts_with('}') || line.ends_with(';')) return at;
+  }
+  return ptx.size();
+}
+
 }  // namespace
 
-std::uint64_t hash_of_kernel(std::string_view ptx, std::string_view kernel) {
-  std::string text;
-  bool wanted = false;  // inside a function that is hashed
-  bool in_body = false;
+KernelHashes::KernelHashes(std::string_view ptx) {
+  bool is_in_body = false;  // of a section
   while (!ptx.empty()) {
-    if (in_body && !wanted) {  // a text has the bodies of all kernels: they are not looked at
-      const std::size_t close = ptx.starts_with('}') ? 0 : ptx.find("\n}") + 1;
-      if (close == 0 && !ptx.starts_with('}')) break;
-      ptx.remove_prefix(close);
+    const std::size_t end = std::min(ptx.find('\n'), ptx.size() - 1) + 1;
+    const std::string_view line = trimmed(ptx.substr(0, end));
+    const bool is_entry = !is_in_body && names(line, ".entry");
+    if (!is_entry && (is_in_body || !names(line, ".func"))) {
+      if (ptx.starts_with('{')) is_in_body = true;
+      if (ptx.starts_with('}')) is_in_body = false;
+      ptx.remove_prefix(end);
+      continue;
     }
-    const std::size_t end = ptx.find('\n');
-    const std::string_view raw = ptx.substr(0, end);
-    ptx.remove_prefix(end == std::string_view::npos ? ptx.size() : end + 1);
-    const std::string_view line = trimmed(raw);
-    if (!in_body) {
-      const bool is_entry = names(line, ".entry");
-      if (is_entry || names(line, ".func")) wanted = !is_entry || names(line, kernel);
-      if (line.starts_with(".section")) wanted = false;
+    const std::string_view text = ptx.substr(0, length_of_function(ptx));
+    Function& function = functions_.emplace_back();
+    if (is_entry) {
+      function.entry_line = line;
+      function.text = text;
+    } else {
+      append_function(function.hashed, text);
     }
-    if (wanted && !is_noise(line)) append_line(text, line);
-    // nvcc writes a function's outer braces in the first column.
-    if (raw.starts_with('{')) in_body = true;
-    if (raw.starts_with('}')) in_body = wanted = false;
-    if (!in_body && line.ends_with(';')) wanted = false;  // a declaration
+    ptx.remove_prefix(text.size());
   }
-  return XXH3_64bits(text.data(), text.size());
+}
+
+std::uint64_t KernelHashes::of(std::string_view kernel) const {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       &XXH3_freeState);
+  XXH3_64bits_reset(state.get());
+  for (const Function& function : functions_) {
+    if (function.entry_line.empty()) {
+      XXH3_64bits_update(state.get(), function.hashed.data(), function.hashed.size());
+    } else if (names(function.entry_line, kernel)) {
+      std::string hashed;
+      append_function(hashed, function.text);
+      XXH3_64bits_update(state.get(), hashed.data(), hashed.size());
+    }
+  }
+  return XXH3_64bits_digest(state.get());
 }
 
 }  // namespace warpcheck::cudart
