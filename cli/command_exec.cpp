@@ -224,11 +224,9 @@ class Execution {
   // For --write-expect: the findings that are new.
   void write_expectations() const {
     if (arguments_.write_expect.empty()) return;
-    std::vector<vgpu::Finding> findings;
-    for (const ProgramReport::Found& found : report_.findings) findings.push_back(found.finding);
     const std::string name = std::filesystem::path(report_.program).filename().string();
-    const std::size_t added =
-        add_expectations(arguments_.write_expect, name, findings, source_lines());
+    const std::size_t added = add_expectations(arguments_.write_expect, name,
+                                               report_.findings_to_expect(), source_lines());
     std::fputs(fmt::format("========= {} written to {}\n", counted(added, "expectation"),
                            arguments_.write_expect)
                    .c_str(),

@@ -224,6 +224,15 @@ void ProgramReport::needs_no_heap(const std::string& class_name, int run) {
   }
 }
 
+namespace {
+
+bool have_same_roles(const vgpu::Finding& one, const vgpu::Finding& other) {
+  return std::ranges::equal(one.accesses, other.accesses, {}, &vgpu::AccessSide::role,
+                            &vgpu::AccessSide::role);
+}
+
+}  // namespace
+
 void ProgramReport::add(const ProgramRun& run, unsigned heap) {
   ++runs;
   is_complete = is_complete && run.ended;
@@ -293,8 +302,22 @@ void ProgramReport::add(const ProgramRun& run, unsigned heap) {
       findings.push_back({std::move(finding), runs, heap, vgpu::class_of(recorded)});
     } else {
       known->finding.count += finding.count;
+      const bool is_told = have_same_roles(known->finding, finding) ||
+                           std::ranges::any_of(known->of_other_roles, [&](const auto& other) {
+                             return have_same_roles(other, finding);
+                           });
+      if (!is_told) known->of_other_roles.push_back(std::move(finding));
     }
   }
+}
+
+std::vector<vgpu::Finding> ProgramReport::findings_to_expect() const {
+  std::vector<vgpu::Finding> all;
+  for (const Found& found : findings) {
+    all.push_back(found.finding);
+    all.insert(all.end(), found.of_other_roles.begin(), found.of_other_roles.end());
+  }
+  return all;
 }
 
 std::uint64_t ProgramReport::errors() const {

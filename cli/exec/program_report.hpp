@@ -22,6 +22,8 @@ struct ProgramReport {
     int run = 1;            // the first run that showed it
     unsigned heap = 0;  // what must fill the host's heap for it (ExecSettings::heap); 0: nothing
     std::string class_as_recorded{};  // its class with files as the program's process named them
+    // Others of its class, one for each different roles of their sides.
+    std::vector<vgpu::Finding> of_other_roles{};
   };
   std::string program;                 // as the user named it
   std::vector<std::string> arguments;  // of the program
@@ -72,6 +74,8 @@ struct ProgramReport {
   // Findings of the class are found in that run without a filled heap, too.
   void needs_no_heap(const std::string& class_name, int run);
 
+  // What --write-expect writes: an expectation names the roles of the sides.
+  [[nodiscard]] std::vector<vgpu::Finding> findings_to_expect() const;
   [[nodiscard]] std::uint64_t errors() const;  // findings of severity error
   // At least; all lanes of a warp are counted as one.
   [[nodiscard]] std::uint64_t warp_instructions() const;

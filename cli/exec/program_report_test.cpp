@@ -92,6 +92,22 @@ TEST(ProgramReportTest, TextHasLongNamesOnRequest) {
             std::string::npos);
 }
 
+// `a[i] += 1` reads and writes out of bounds at one line: one finding, and two expectations.
+TEST(ProgramReportTest, WhatIsExpectedCoversAllRolesOfAClass) {
+  vgpu::Finding written = race(1);
+  written.accesses[0].role = "write";
+  const ProgramReport report = report_of({{1, FindingRecord{0, race(1)}},
+                                          {1, FindingRecord{1, written}},
+                                          {1, FindingRecord{2, race(1)}},
+                                          {1, FindingRecord{3, written}}});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].finding.count, 4u);
+  const std::vector<vgpu::Finding> expected = report.findings_to_expect();
+  ASSERT_EQ(expected.size(), 2u);
+  EXPECT_EQ(expected[0].accesses[0].role, "read");
+  EXPECT_EQ(expected[1].accesses[0].role, "write");
+}
+
 TEST(ProgramReportTest, RunsAndProcessesCountTogether) {
   ProgramReport report =
       report_of({{1, StartRecord{"/sum"}}, {1, EndRecord{1, {"a"}}}, {2, StartRecord{"/sum"}}});
