@@ -206,8 +206,8 @@ bool Prompt::execute(std::string_view line) {
   if (line == "stepi") session_.step(StepKind::instruction, Direction::forward);
   return line != "quit";
 }
-std::vector<std::string> Prompt::commands_with(std::string_view beginning) {
-  if (beginning == "stepi" || beginning == "quit") return {std::string(beginning)};
+std::vector<std::string> Prompt::completions(std::string_view, std::string_view word) {
+  if (word == "stepi" || word == "quit") return {std::string(word)};
   return {};
 }
 
