@@ -274,6 +274,9 @@ ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& plac
   if (one_block && !segment.asynchronous && segment.phase < threads_.phase_of(place))
     return Before::all_lanes;
   if (one_warp && threads_.is_lockstep()) return Before::all_lanes;
+  if (one_warp && segment.ticks == 0 && segment.tick < threads_.met_at(place)) {
+    return Before::all_lanes;
+  }
   // Lanes without a thread have done nothing, and know nothing.
   const bool is_now = segment.launch == launches_.current() && !segment.asynchronous;
   const std::uint32_t absent = is_now ? ~threads_.lanes_of(segment.warp) : 0;

@@ -107,8 +107,10 @@ void Threads::learn_together(const WarpPlace& place, std::uint32_t lanes,
 
 void Threads::tell_each_other(const WarpPlace& place, std::uint32_t lanes) {
   Slot& slot = slots_[place.slot];
-  ThreadState& self = slot.warps[place.warp].common;
-  const ThreadTime own{thread_at(place, 0), ++self.tick, slot.phase,
+  Warp& warp = slot.warps[place.warp];
+  ThreadState& self = warp.common;
+  warp.met_at = ++self.tick;
+  const ThreadTime own{thread_at(place, 0), self.tick, slot.phase,
                        static_cast<std::uint32_t>(std::popcount(lanes))};
   self.knows.learn(launches_.block_key(place), slot.phase, {&own, 1});
   slot.alike = false;

@@ -136,6 +136,11 @@ class Threads {
   // The lanes of a warp, which are alike, release and learn what they have released.
   //   lanes: that stand for them
   void tell_each_other(const WarpPlace& place, std::uint32_t lanes);
+  // Returns the tick of the lanes of a warp when all of them, alike, last told each other all that
+  // they had done: each knows what any of them did at an earlier tick.  0: they never did.
+  [[nodiscard]] Tick met_at(const WarpPlace& place) const {
+    return slots_[place.slot].warps[place.warp].met_at;
+  }
   // Returns everything that any thread of a block has done and knows.
   [[nodiscard]] VectorClock knowledge_of_block(const WarpPlace& place) const;
 
@@ -186,6 +191,7 @@ class Threads {
     mutable std::unique_ptr<std::array<ThreadState, kWarpLanes>> each;
     mutable AwaitedCopies awaited;  // of lanes that are alike
     Tick awaited_before = 0;        // the latest end of `awaited`
+    Tick met_at = 0;
     // of the lanes, of their copiers; 0: a new one must be created
     std::array<SegmentId, 2> segment{};
 

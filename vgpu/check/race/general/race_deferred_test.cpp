@@ -30,7 +30,7 @@ struct Twins {
   explicit Twins(const EpochLimits& limits, std::uint32_t deferred)
       : checker(reporter, race_row_functions(simd_level()), limits),
         other(other_reporter, race_row_functions(simd_level()),
-              {.segments = limits.segments, .deferred = deferred}) {}
+              {.segments = limits.segments, .deferred = deferred, .queue_chunks = 0}) {}
   template <typename Tell>
   void tell(Tell tell) {
     tell(checker);
@@ -114,7 +114,10 @@ class Launches {
     }
     const bool reduces = kind == AccessKind::atomic && pc % 2 == 0;
     program_.code[pc].opcode = reduces ? ptx::Opcode::red_ : ptx::Opcode::atom_;
-    launch_.emit(row);
+    const bool is_row = row.kind == AccessKind::read && row.order == Order::weak && chance(80);
+    twins_.tell([&](RaceChecker& checker) {
+      if (!is_row || !checker.takes_row(row_of(row))) checker.on_access(row);
+    });
   }
 
   void place(Access& row) {

@@ -21,6 +21,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
       tidy_at_(limits.segments),
       state_(limits.has_lines),
       deferred_(state_, causality_, strong_, limits.deferred),
+      reads_(state_, deferred_, functions.runs, limits.queue_chunks),
       reports_(reporter, collectives, state_),
       runs_(functions.runs),
       checks_(state_, causality_, phases_, deferred_, reports_),
@@ -38,6 +39,7 @@ void GeneralRaceChecker::reset(WarpModel model) {
   tidy_at_ = segments_kept_;
   phases_.close();
   deferred_.clear();
+  reads_.clear();
   checks_.clear();
   causality_.forget_answers();
   reports_.forget_answers();
@@ -67,6 +69,9 @@ void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
                                       std::span<const std::uint32_t> unordered,
                                       std::uint32_t early_after) {
   const std::vector<std::uint32_t> beside = std::exchange(beside_, {});
+  polls_.forget();
+  reads_.begin_launch(unordered.empty() && beside.empty() && early_after == ptx::kNone &&
+                      launch.launched_as == 0);
   deferred_.begin_launch(launch, unordered);
   state_.order.begin_launch(launch, unordered, early_after);
   state_.order.begin_beside(beside);
@@ -92,6 +97,7 @@ void GeneralRaceChecker::begins_beside(std::span<const std::uint32_t> suspended)
 
 void GeneralRaceChecker::suspend() {
   is_running_ = false;
+  reads_.end_launch();
   Suspended& suspended = suspended_[state_.order.launches().current()];
   suspended.deferred = deferred_.suspend();
   suspended.phases = phases_.suspend();
@@ -101,6 +107,8 @@ void GeneralRaceChecker::suspend() {
 }
 
 void GeneralRaceChecker::resumes(const ResumedLaunch& resumed) {
+  polls_.forget();
+  reads_.end_launch();
   if (!is_running_ || resumed.launch != state_.order.launches().current()) {
     if (is_running_) suspend();
     Suspended suspended = std::move(suspended_.at(resumed.launch));
@@ -117,6 +125,7 @@ void GeneralRaceChecker::resumes(const ResumedLaunch& resumed) {
 }
 
 void GeneralRaceChecker::begin_block(const Sync& sync) {
+  begin_event();
   state_.order.begin_block(sync.place);
   state_.missed.begin_block(sync.place.slot);
   if (sync.shared != nullptr) {
@@ -126,6 +135,9 @@ void GeneralRaceChecker::begin_block(const Sync& sync) {
   }
   deferred_.begin_block(sync.place);
   phases_.begin_block(sync.place, sync.shared);
+  if (AccessRecord* const record = record_of(sync.place.slot)) {
+    record->time = DeferredReads::time_of(sync.place.slot);
+  }
 }
 
 void GeneralRaceChecker::on_sync(const Sync& sync) {
@@ -137,6 +149,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       break;
     case Sync::Kind::block_start: begin_block(sync); break;
     case Sync::Kind::barrier_complete:
+      begin_event();
       deferred_.perform_observed_by_block(sync.place);
       state_.order.complete_barrier(sync.place);
       state_.barrier_objects.complete_barrier(sync.place);
@@ -147,13 +160,16 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       state_.order.end_block(sync.place);
       if (sync.shared != nullptr) end_shared(sync);
       break;
-    case Sync::Kind::kernel_end: is_running_ = false; break;
+    case Sync::Kind::kernel_end:
+      reads_.end_launch();
+      is_running_ = false;
+      break;
   }
 }
 
 void GeneralRaceChecker::on_fence(const Fence& fence) {
   catch_up();
-  phases_.settle(fence.place);
+  settle(fence.place);
   if (fence.controls_grids()) return state_.order.control_grids(fence);
   if (fence.proxy) return state_.proxy_fences.add(fence);
   if (fence.object_inits) return state_.cluster_order.fence_object_inits(fence);
@@ -221,6 +237,7 @@ SegmentId GeneralRaceChecker::segment_of(const Access& access) {
 //   first: the offset of lane 0, if the lanes are neighbours
 template <typename AnyAccess>
 inline CellMemory& GeneralRaceChecker::memory_of(const AnyAccess& access, std::int64_t first) {
+  if (access.space == ptx::Space::global) reads_.leave(access.allocation->id);
   CellMemory& memory = state_.memories.of(*access.allocation);
   CellBytes bytes{0, access.allocation->limit()};
   if (access.pattern == Pattern::strided) {
@@ -260,6 +277,10 @@ void GeneralRaceChecker::on_access(const Access& access) {
   // No other space can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
   if (state_.order.segments().count() >= tidy_at_) tidy_up();
+  reads_.settle();
+  const bool is_poll = RepeatedPolls::is_poll(access);
+  if (is_poll && polls_.repeats(access)) return;
+  if (!is_poll) polls_.forget();
   if (access.space == ptx::Space::shared && phases_.take(access)) return;
   if (access.space == ptx::Space::global) {
     const bool is_weak = access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
@@ -274,6 +295,7 @@ void GeneralRaceChecker::on_access(const Access& access) {
   if (deferred_.meets(row)) deferred_.perform(access.allocation->id);
   if (class_of(access).strong) {
     check_strong(row);
+    if (is_poll && !checks_.has_found()) polls_.remember(access);
   } else {
     weak_.check(row);
   }
@@ -282,6 +304,8 @@ void GeneralRaceChecker::on_access(const Access& access) {
 bool GeneralRaceChecker::takes_row(const RowAccess& access) {
   if (state_.order.segments().count() >= tidy_at_) return false;
   if (access.space == ptx::Space::shared) return phases_.take(access);
+  if (access.space == ptx::Space::global && reads_.take(access)) return true;
+  if (access.kind == AccessKind::write) polls_.forget();
   return access.space == ptx::Space::global &&
          take_in_lines(access, state_.order.segment_of(access.place, false), start_of(access.first),
                        access.offsets);
@@ -400,6 +424,7 @@ void GeneralRaceChecker::check_lanes_of_store(const CheckedRow& row) {
 
 void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   catch_up();
+  reads_.leave(recalled.allocation);
   deferred_.perform(recalled.allocation);
   CellMemory& memory =
       state_.memories.of(recalled.allocation, recalled.allocation_bytes, recalled.is_global);
@@ -425,8 +450,10 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
 void GeneralRaceChecker::on_free(const Allocation& allocation) {
   if (is_idle_) return;
   catch_up();
+  polls_.forget();
   state_.memories.forget(allocation.id);
   deferred_.forget(allocation.id);
+  reads_.forget(allocation.id);
   state_.variables.forget(allocation.id);
 }
 
@@ -437,24 +464,31 @@ void GeneralRaceChecker::overwrite(const Allocation& allocation, std::uint32_t o
   state_.variables.overwrite(allocation.id, offset, bytes);
 }
 
+void GeneralRaceChecker::check_host(const HostAccess& access, const LibraryOperand* operand) {
+  if (!access.unordered_launches.empty()) reads_.perform(access.allocation->id);
+  host_.check(access, operand);
+}
+
 // Launches that are not ordered before the host's access race with it as with any other access.
 // While the checker has only counted launches, no access of a launch is known, so nothing can race.
 void GeneralRaceChecker::on_host_access(const HostAccess& access) {
   if (is_idle_) return;
   catch_up();
+  polls_.forget();
   if (access.write) overwrite(*access.allocation, access.offset, access.bytes);
-  host_.check(access);
+  check_host(access);
 }
 
 void GeneralRaceChecker::on_late_host_access(const HostAccess& access) {
   if (is_idle_) return;
   catch_up();
-  host_.check(access);
+  check_host(access);
 }
 
 void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
   if (is_idle_) return;
   catch_up();
+  polls_.forget();
   overwrite(*copy.target, copy.target_offset, copy.bytes);
   HostAccess access;
   access.bytes = copy.bytes;
@@ -462,16 +496,17 @@ void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
   access.call = copy.call;
   access.allocation = copy.source;
   access.offset = copy.source_offset;
-  host_.check(access);
+  check_host(access);
   access.allocation = copy.target;
   access.offset = copy.target_offset;
   access.write = true;
-  host_.check(access);
+  check_host(access);
 }
 
 void GeneralRaceChecker::on_operand(const OperandAccess& access) {
   if (is_idle_) return;
   catch_up();
+  polls_.forget();
   if (access.write) overwrite(*access.allocation, access.offset, access.bytes);
   on_late_operand(access);
 }
@@ -485,7 +520,7 @@ void GeneralRaceChecker::on_late_operand(const OperandAccess& operand) {
   access.bytes = operand.bytes;
   access.write = operand.write;
   access.unordered_launches = operand.unordered_launches;
-  host_.check(access, operand.operand);
+  check_host(access, operand.operand);
 }
 
 // Calls visit(segment) for every variable that holds the number of a segment whose accesses are
@@ -512,6 +547,7 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
   phases_.for_each_segment(visit);
   for (auto& [launch, other] : suspended_) SharedPhases::for_each_segment(other.phases, visit);
   deferred_.for_each_segment(visit);
+  reads_.for_each_segment(visit);
   owners_.for_each_segment(visit);
   state_.proxy_fences.for_each_segment(visit);
 }

@@ -22,9 +22,11 @@
 #include "vgpu/check/order/collective_order.hpp"
 #include "vgpu/check/race/general/counted_launches.hpp"
 #include "vgpu/check/race/general/deferred_atomics.hpp"
+#include "vgpu/check/race/general/deferred_reads.hpp"
 #include "vgpu/check/race/general/general_state.hpp"
 #include "vgpu/check/race/general/host_races.hpp"
 #include "vgpu/check/race/general/race_reports.hpp"
+#include "vgpu/check/race/general/repeated_polls.hpp"
 #include "vgpu/check/race/general/row_check.hpp"
 #include "vgpu/check/race/general/shared_owners.hpp"
 #include "vgpu/check/race/general/shared_phases.hpp"
@@ -48,31 +50,42 @@ class GeneralRaceChecker final : public Checker {
   // is told as in on_sync(), with its present phase.
   void take_over() {
     catch_up();
+    reads_.end_launch();
     is_running_ = true;
   }
   void on_access(const Access& access) override;
   bool takes_row(const RowAccess& access) override;
   bool takes_product(const ProductRead& read) override;
   AccessRecord* record_of(std::uint32_t slot) override { return phases_.record_of(slot); }
+  [[nodiscard]] RowQueue* queue_of_reads(const Allocation& allocation) {
+    return reads_.queue_of(allocation);
+  }
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override {
-    phases_.settle(meeting.place);
+    settle(meeting.place);
     deferred_.perform_observed_by_block(meeting.place);
     state_.order.meet(meeting);
   }
   void on_device_launch(const DeviceLaunch& event) override {
-    phases_.settle(event.place);
+    settle(event.place);
     state_.order.launch_from(event);
   }
   void on_barrier_object(const BarrierObject& event) override {
-    phases_.settle(event.place);
+    settle(event.place);
     state_.barrier_objects.pass(event, owners_.block_of(*event.allocation));
   }
   void on_cluster_barrier(const ClusterBarrier& event) override {
+    begin_event();
     state_.cluster_order.pass(event);
   }
-  void on_copy_commit(const CopyCommit& commit) override { state_.order.copies().commit(commit); }
-  void on_copy_wait(const CopyWait& wait) override { state_.order.copies().wait(wait); }
+  void on_copy_commit(const CopyCommit& commit) override {
+    begin_event();
+    state_.order.copies().commit(commit);
+  }
+  void on_copy_wait(const CopyWait& wait) override {
+    begin_event();
+    state_.order.copies().wait(wait);
+  }
   void on_allocate(const Allocation& allocation) override { on_free(allocation); }
   void on_free(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override;
@@ -89,6 +102,17 @@ class GeneralRaceChecker final : public Checker {
   void recall(const RecalledAccess& recalled);
 
  private:
+  // Completes the rows that machine code has added.  Must be called before a warp of the block
+  // releases or learns anything.
+  void settle(const WarpPlace& place) {
+    phases_.settle(place);
+    begin_event();
+  }
+  // Something is done that is no row of accesses, or a row that is not only read.
+  void begin_event() {
+    reads_.settle();
+    polls_.forget();
+  }
   void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered = {},
                     std::uint32_t early_after = ptx::kNone);
   void suspend();
@@ -109,6 +133,7 @@ class GeneralRaceChecker final : public Checker {
   CheckedRow row_of(const Access& access);
   void check_strong(CheckedRow& row);
   void check_lanes_of_store(const CheckedRow& row);
+  void check_host(const HostAccess& access, const LibraryOperand* operand = nullptr);
   void overwrite(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
   template <typename Visit>
   void for_each_segment(Visit visit);
@@ -138,6 +163,8 @@ class GeneralRaceChecker final : public Checker {
   SharedOwners owners_{state_.order};
   StrongOperations strong_{state_};
   DeferredAtomics deferred_;
+  DeferredReads reads_;
+  RepeatedPolls polls_;
   SharedPhases phases_{state_, deferred_};
   // the checks
   RaceReports reports_;

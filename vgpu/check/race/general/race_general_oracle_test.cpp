@@ -52,6 +52,8 @@ class RandomExecution {
     places_ = 1 + below(4);
     lanes_ = chance(20) ? kLanesMax : 3;
     has_copies_ = chance(50);
+    // Global memory is only read at first.
+    quiet_events_ = chance(40) ? below(60) : 0;
     // Shared memory that whole warps use between their own barriers.
     meets_percent_ = chance(25) ? 30 : 0;
     if (meets_percent_ != 0) {
@@ -117,8 +119,9 @@ class RandomExecution {
     const std::uint32_t block = below(kBlocks), warp = below(kWarps);
     const bool in_shared = chance(shared_percent_);
     const FakeMemory& memory = in_shared ? *shared_[block] : global_;
-    const bool strong = !asynchronous && chance(strong_percent_);
-    AccessKind kind = chance(50) ? AccessKind::read : AccessKind::write;
+    const bool is_quiet = !in_shared && events_ < quiet_events_;
+    const bool strong = !asynchronous && !is_quiet && chance(strong_percent_);
+    AccessKind kind = is_quiet || chance(50) ? AccessKind::read : AccessKind::write;
     if (strong && chance(40)) kind = AccessKind::atomic;
     constexpr std::array<std::uint8_t, 4> kSizes{4, 8, 4, 1};
     std::uint8_t bytes = kSizes[below(sizes_)];
@@ -207,7 +210,9 @@ class RandomExecution {
     });
     for (const Operation& operation : operations) execution_.synchronise(operation);
     const std::uint64_t before = races();
-    launch_.emit(row);
+    // As rows, where the machine would.
+    const bool is_row = !strong && !row.asynchronous;
+    if (!is_row || !checker_.takes_row(row_of(row))) launch_.emit(row);
     ++events_;
     quiet_conflicts_ += expected ? 0 : 1;
     ASSERT_EQ(races() > before, expected) << "event " << events_;
@@ -407,6 +412,7 @@ class RandomExecution {
   std::uint32_t shared_percent_ = 0, meets_percent_ = 0, sizes_ = 1, places_ = 1;
   std::uint32_t lanes_ = 1;  // number of lanes of a warp
   bool has_copies_ = false;
+  std::uint32_t quiet_events_ = 0;
   std::uint32_t events_ = 0, quiet_conflicts_ = 0;
 };
 

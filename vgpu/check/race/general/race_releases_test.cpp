@@ -119,5 +119,26 @@ TEST_F(RaceReleases, TheFenceOrderThatAFenceHasTakenIsHandedOnByBarriers) {
   EXPECT_EQ(races_of_data(), 0);
 }
 
+// A thread that polls records the same again and again (repeated_polls.hpp).
+TEST_F(RaceReleases, AThreadThatPollsLongFindsTheReleaseThatComesAtLast) {
+  data(AccessKind::write, 0, 0);
+  for (int i = 0; i < 5; ++i) flag(AccessKind::read, 1, 0, Order::relaxed, Scope::gpu);
+  flag(AccessKind::write, 0, 0, Order::release, Scope::gpu);
+  for (int i = 0; i < 5; ++i) flag(AccessKind::read, 1, 0, Order::relaxed, Scope::gpu);
+  fence(1, 0, Order::acquire);
+  data(AccessKind::read, 1, 0);
+  EXPECT_EQ(races_of_data(), 0);
+}
+
+TEST_F(RaceReleases, AThreadThatPollsLongRacesWithAPlainStore) {
+  for (int i = 0; i < 5; ++i) flag(AccessKind::read, 1, 0, Order::relaxed, Scope::gpu);
+  EXPECT_EQ(reporter.findings().size(), 0u);
+  launch.strided(AccessKind::write, global, 0, 0, 2);
+  EXPECT_EQ(reporter.findings().size(), 1u);
+  reporter.reset();
+  for (int i = 0; i < 5; ++i) flag(AccessKind::read, 1, 1, Order::relaxed, Scope::gpu);
+  EXPECT_EQ(reporter.findings().size(), 1u);
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -158,6 +158,7 @@ void RowCheck::check_proxy(const CheckedRow& row, const LaneAccess& mine, Earlie
 
 // Returns whether the rest of the entry needs no check.
 bool RowCheck::report(const CheckedRow& row, const LaneAccess& mine, const EarlierAccess& earlier) {
+  has_found_ = true;
   // Reads of flags in deferred rows may explain the race.
   asks_again_ = asks_again_ || !deferred_.is_empty() || phases_.has_atomics(row.access->place.slot);
   return !asks_again_ && reports_.report(row, mine, earlier);

@@ -32,9 +32,12 @@ class RowCheck {
   // cells are checked again.
   template <typename CheckCells>
   void run(const CheckedRow& row, CheckCells check_cells) {
+    has_found_ = false;
     check_cells();
     if (asks_again(row)) check_cells();
   }
+  // Returns whether the latest run() has found a race.
+  [[nodiscard]] bool has_found() const { return has_found_; }
   // Reports every access that the cell records and that races with the lane's access.
   void check(CheckedRow& row, const LaneAccess& mine, Cell& cell);
 
@@ -58,6 +61,7 @@ class RowCheck {
   AccessRelations relations_;
   // A race was found that cannot be explained before the deferred rows are performed.
   bool asks_again_ = false;
+  bool has_found_ = false;
 };
 
 }  // namespace warpcheck::vgpu

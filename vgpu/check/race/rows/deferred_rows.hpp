@@ -90,7 +90,7 @@ class DeferredRows {
   }
   // Takes a row that it takes(), and permits machine code to append others.  False: there is no
   // room.
-  //   time: the epoch of the thread in lane 0
+  //   time: the epoch of the thread in lane 0, or the segment of the warp
   bool take(const RowAccess& row, Epoch time, DeferredRoom& room) {
     if (left() < kRowMax && !grow(room)) [[unlikely]]
       return false;
@@ -119,7 +119,7 @@ class DeferredRows {
   template <typename Begins, typename Performs>
   void perform(DeferredRoom& room, Begins begins, Performs performs) {
     DeferredRoom::Chunks chunks = std::exchange(chunks_, {});
-    std::vector<const std::byte*> ends = std::exchange(ends_, {});
+    std::vector<std::byte*> ends = std::exchange(ends_, {});
     ends.push_back(queue_.next);
     clear(room);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -135,12 +135,35 @@ class DeferredRows {
     }
     room.give_back(chunks);
   }
+  // Returns whether rows were added since the last call of for_each_new().
+  [[nodiscard]] bool has_new() const { return seen_ != queue_.next; }
+  // Calls visit(time) for those rows; it may change the time.
+  template <typename Visit>
+  void for_each_new(Visit visit) {
+    if (chunks_.empty()) return;
+    for (;; ++seen_chunk_) {
+      const bool is_last = seen_chunk_ + 1 == chunks_.size();
+      std::byte* const end = is_last ? queue_.next : ends_[seen_chunk_];
+      visit_times(seen_ == nullptr ? chunks_[seen_chunk_]->data() : seen_, end, visit);
+      seen_ = is_last ? end : nullptr;
+      if (is_last) return;
+    }
+  }
+  // Does the same for all rows.
+  template <typename Visit>
+  void for_each_time(Visit visit) {
+    seen_ = nullptr;
+    seen_chunk_ = 0;
+    for_each_new(visit);
+  }
   // Forgets all that was taken.
   void clear(DeferredRoom& room) {
     room.give_back(chunks_);
     ends_.clear();
     queue_ = {};
     end_ = nullptr;
+    seen_ = nullptr;
+    seen_chunk_ = 0;
     period_ = begun_ = 0;
   }
 
@@ -152,6 +175,21 @@ class DeferredRows {
 
   static QueuedKind kind_of(const QueuedRow& row) {
     return {row.scope, row.scope == 0 ? std::uint8_t{0} : row.bytes};
+  }
+  template <typename Visit>
+  static void visit_times(std::byte* at, const std::byte* end, Visit visit) {
+    while (at != end) {
+      QueuedRow row;
+      std::memcpy(&row, at, sizeof row);
+      std::byte* const begin = std::exchange(at, at + sizeof row);
+      if (row.bytes == 0) {
+        at += sizeof(ShadowPeriod);
+        continue;
+      }
+      if (row.pattern == Pattern::scattered) at += kOffsetsBytes;
+      visit(row.time);
+      std::memcpy(begin + offsetof(QueuedRow, time), &row.time, sizeof row.time);
+    }
   }
   [[nodiscard]] std::ptrdiff_t left() const { return end_ - queue_.next; }
   bool grow(DeferredRoom& room) {
@@ -179,7 +217,9 @@ class DeferredRows {
   RowQueue queue_;
   std::byte* end_ = nullptr;  // of the last chunk
   DeferredRoom::Chunks chunks_;
-  std::vector<const std::byte*> ends_;  // of what was taken in all chunks but the last
+  std::vector<std::byte*> ends_;  // of what was taken in all chunks but the last
+  std::byte* seen_ = nullptr;     // the rows before this were visited; null: the chunk begins here
+  std::size_t seen_chunk_ = 0;
   std::uint64_t period_ = 0;
   std::uint64_t begun_ = 0;  // the latest period whose beginning was taken
 };

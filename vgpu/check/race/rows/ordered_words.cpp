@@ -1,6 +1,7 @@
 #include "vgpu/check/race/rows/ordered_words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace warpcheck::vgpu {
@@ -25,6 +26,12 @@ template <typename Visit>
 [[gnu::always_inline]] inline bool OrderedWords::for_each_word(const Row& row, Visit visit) {
   const unsigned actors = order_->threads().is_lockstep() ? 0 : ~0u;
   Word* const words = words_.data();
+  if (row.words == 1 && row.mask == ~0u) [[likely]] {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      if (!visit(words[row.offsets[lane] / 4], lane & actors)) return false;
+    }
+    return true;
+  }
   for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::size_t first = row.offsets[lane] / 4;
@@ -59,15 +66,17 @@ bool OrderedWords::take(const Row& row) {
   const std::uint64_t kind = bit_of(row.kind);
   const std::uint64_t mine = Word::of(row.segment, 0, kind, kind).bits;
   constexpr std::uint64_t kOfKinds = ~std::uint64_t{0} << Word::kKinds;
-  SegmentId known = row.segment;  // or a segment that comes before all lanes of the row
+  // Segments that come before all lanes of the row, by their last bits.
+  std::array<SegmentId, 8> known{};
   return for_each_word(row, [&](Word& word, std::uint64_t lane) {
     const SegmentId earlier = word.segment();
-    if (word.bits != 0 && (earlier != known || earlier == row.segment)) {
+    SegmentId& last = known[earlier % known.size()];
+    if (word.bits != 0 && (earlier != last || earlier == 0)) {
       const bool is_before =
           earlier != row.segment && earlier != 0 &&
           order_->before(earlier, row.segment, row.place) == ThreadOrder::Before::all_lanes;
       if (!is_before) return touch(word, row.segment, lane, kind);
-      known = earlier;
+      last = earlier;
     }
     word.bits = mine | lane << Word::kLane | (word.bits & kOfKinds);
     return true;
