@@ -104,9 +104,17 @@ bool Targets::keeps_site(std::uint32_t pc) {
 
 void Targets::remember(std::uint32_t pc, const Instr& instr, std::uint32_t bytes,
                        const Target& target, const Allocation* shared) {
-  const bool is_placed = sites_[pc].allocation != nullptr;
+  const AccessSite& site = sites_[pc];
+  const bool is_placed = site.allocation != nullptr;
+  const bool is_known = is_placed && site.allocation == target.allocation &&
+                        site.base == target.base + target.begin && site.begin == target.begin &&
+                        site.bytes == bytes &&
+                        site.lane_room == target.limit - target.begin - bytes &&
+                        site.is_exclusive == is_exclusive(*target.allocation) &&
+                        site.origin == reinterpret_cast<std::uint64_t>(target.allocation->data);
+  if (is_known) return;
   fill_site(pc, instr, bytes, target, shared);
-  if (!is_placed && sites_[pc].allocation != nullptr) placed_.push_back(pc);
+  if (!is_placed && site.allocation != nullptr) placed_.push_back(pc);
 }
 
 // Returns false if such a target cannot be recorded.
