@@ -14,6 +14,7 @@ std::string_view role_of(Trap::Cause cause) {
     case Trap::Cause::no_object:
     case Trap::Cause::surface_bounds:
     case Trap::Cause::surface_alignment:
+    case Trap::Cause::copy_bytes:
     case Trap::Cause::tensor_rule:
     case Trap::Cause::tensor_bounds:
     case Trap::Cause::faults: return "access";
@@ -29,6 +30,7 @@ FindingKind kind_of(Trap::Cause cause) {
     case Trap::Cause::faults:
     case Trap::Cause::tensor_bounds:
     case Trap::Cause::surface_bounds: return FindingKind::out_of_bounds;
+    case Trap::Cause::copy_bytes:
     case Trap::Cause::surface_alignment: return FindingKind::misaligned_access;
     default: return FindingKind::trap;
   }

@@ -42,6 +42,19 @@ LITMUS(copy_in_past_an_array) {
   copy_in_past_an_array<<<1, 32>>>(zeroed<int>(36), zeroed<int>(32));
 }
 
+// A copy has a multiple of 16 bytes.
+// expect: misaligned-access
+__global__ void copy_in_of_odd_size(const int* in) {
+  __shared__ alignas(16) int s[32];
+  __shared__ unsigned long long object;
+  if (threadIdx.x == 0) {
+    INIT_OBJECT(&object, 1);
+    EXPECT(&object, 24);
+    COPY_IN(s, in, 24, &object);                //~ access
+  }
+}
+LITMUS(copy_in_of_odd_size) { copy_in_of_odd_size<<<1, 32>>>(zeroed<int>(32)); }
+
 // expect: data-race shared
 __global__ void copy_in_not_waited_for(const int* in, int* out) {
   __shared__ alignas(16) int s[32];

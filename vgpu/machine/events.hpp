@@ -370,6 +370,7 @@ struct Trap {
     no_object,       // no texture or surface object has the handle; detail
     surface_bounds,  // a surface access outside with .trap; detail, object
     surface_alignment,
+    copy_bytes,     // a bulk copy of a size that none has; detail
     faults,         // bad accesses that do not end; detail
     tensor_rule,    // a tcgen05 instruction breaks a rule; detail
     tensor_bounds,  // it accesses tensor memory that is not allocated, or not its warp's; detail

@@ -108,9 +108,9 @@ Step BulkCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t la
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
     if (bytes % kUnitBytes == 0) continue;
-    return launch_.refuse(fmt::format("'{}' of {}, which is no multiple of {}",
-                                      launch_.program().source_of(run.pc).text,
-                                      counted(bytes, "byte"), kUnitBytes));
+    return launch_.halt(run, 1u << lane, Trap::Cause::copy_bytes,
+                        fmt::format("(1) copies {}, which is no multiple of {}",
+                                    counted(bytes, "byte"), kUnitBytes));
   }
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));

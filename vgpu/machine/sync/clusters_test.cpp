@@ -297,14 +297,14 @@ TEST_F(BulkCopies, StoresAndReductionsAtANeighbour) {
   EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{41, 141, 40, 140}));
 }
 
-TEST_F(BulkCopies, OfAnOddSizeAreRefused) {
+TEST_F(BulkCopies, OfAnOddSizeStopTheLaunch) {
   compile(
       "mov.u32 %r5, 24; cp.async.bulk.global.shared::cta.bulk_group [%rd1], [s], %r5;\n"
       "cp.async.bulk.commit_group;",
       kShared);
   const Outcome outcome = run(1);
-  EXPECT_EQ(outcome.end, Outcome::End::refused);
-  EXPECT_NE(outcome.refusal.find("24 bytes, which is no multiple of 16"), std::string::npos);
+  EXPECT_EQ(outcome.end, Outcome::End::trap);
+  EXPECT_EQ(outcome.cause, Trap::Cause::copy_bytes);
 }
 
 }  // namespace

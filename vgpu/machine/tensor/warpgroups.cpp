@@ -42,10 +42,12 @@ struct Descriptor {
 struct Places {
   std::uint32_t first = 0, line_step = 0, k_step = 0;
   std::uint32_t span = 0;
+  std::uint32_t base_offset = 0;  // the pattern of swizzling begins at this row of 128 bytes
 
   [[nodiscard]] std::uint32_t of(std::uint32_t lane) const {
     const std::uint32_t at = first + lane / 4 * line_step + lane % 4 * k_step;
-    return at ^ ((at >> 7 & (span / 16 - 1)) << 4);
+    const std::uint32_t row = (at >> 7) - base_offset;
+    return at ^ (row & (span / 16 - 1)) << 4;
   }
 };
 
@@ -58,7 +60,8 @@ Places places_along_k(const Descriptor& d, std::uint32_t eight, std::uint32_t ch
       .first = d.start() + eight * d.stride() + chunk % chunks * 16 + chunk / chunks * d.leading(),
       .line_step = span,
       .k_step = 4,
-      .span = span};
+      .span = span,
+      .base_offset = d.base_offset()};
 }
 
 // The same in a matrix of 2-byte elements whose neighbours in memory have the same k: element
@@ -72,7 +75,8 @@ Places places_across_k(const Descriptor& d, std::uint32_t eight, std::uint32_t c
                    chunk * (plain ? d.leading() : d.stride()),
           .line_step = 2,
           .k_step = 2 * span,
-          .span = span};
+          .span = span,
+          .base_offset = d.base_offset()};
 }
 
 // Returns which eight rows of a, or columns of b, a register has elements of.
@@ -124,12 +128,6 @@ bool must_wait_for_warpgroup(const RunningLaunch& launch, const Slot& slot, Warp
 Step Warpgroups::load(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   const Ref& descriptor = instr[GroupOperand::descriptor];
   launch_.use_of_undefined(run, UndefinedUse::Kind::address, descriptor, lanes);
-  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (Descriptor{lane_value(run, descriptor, lane)}.base_offset() == 0) continue;
-    return launch_.refuse(fmt::format("'{}' by a descriptor with a base offset",
-                                      launch_.program().source_of(run.pc).text));
-  }
   if (load_whole(run, instr, lanes)) return Step::again;
   current_.begin_asynchronous(true);
   const std::uint32_t registers = group_load_of(instr).registers();

@@ -191,8 +191,12 @@ ProductDescription describe(const TensorMemoryInstr& tensor, std::uint32_t bits)
   if (fields.field(2, 1) != (tensor.is_sparse ? 1 : 0)) {
     fail(tensor.is_sparse ? "a dense matrix" : "a sparse matrix");
   }
-  if (tensor.is_sparse && !is_scaled(tensor.kind) && fields.field(0, 2) != 0) {
-    fail("a sparsity selector other than 0, which the ISA shows in figures alone");
+  if (tensor.is_sparse && !is_scaled(tensor.kind)) {
+    const bool selects = tensor.kind == ProductKind::f16 || tensor.kind == ProductKind::tf32;
+    product.metadata_column = fields.field(0, 2);
+    if (product.metadata_column > (selects ? 1 : 0)) {
+      fail(fmt::format("the sparsity selector {}", product.metadata_column));
+    }
   }
   if (tensor.shifts_a && product.rows / tensor.ctas != kTensorLanes) {
     fail(fmt::format("shifted rows with M = {}", product.rows));

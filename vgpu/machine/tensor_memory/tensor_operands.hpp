@@ -56,8 +56,9 @@ struct ProductDescription {
   bool a_in_columns = false, b_in_rows = false;  // transposed: not K-major
   ptx::Type scale = ptx::Type::none;             // of the factors
   std::uint32_t scale_a_byte = 0, scale_b_byte = 0;
-  std::uint32_t shift_max = 0;  // .ws: of b's columns
-  std::string error{};          // what the ISA forbids; empty: nothing
+  std::uint32_t metadata_column = 0;  // the sparsity selector: the column of two (9.7.16.10.8.4)
+  std::uint32_t shift_max = 0;        // .ws: of b's columns
+  std::string error{};                // what the ISA forbids; empty: nothing
 };
 ProductDescription describe(const TensorMemoryInstr& tensor, std::uint32_t bits);
 

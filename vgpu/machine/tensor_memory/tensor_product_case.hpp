@@ -92,9 +92,10 @@ struct Case {
   std::string collector;
   std::vector<std::uint32_t> disabled;
   bool is_sparse = false, shifts_a = false;
-  std::string mask;          // an operand of .ws
-  std::string zero_columns;  // that it says, a character each; then none
-  std::uint32_t shift = 0;   // of the columns of b
+  std::uint32_t selector = 0;  // of the metadata's column
+  std::string mask;            // an operand of .ws
+  std::string zero_columns;    // that it says, a character each; then none
+  std::uint32_t shift = 0;     // of the columns of b
 
   [[nodiscard]] bool is_integer() const { return kind == "i8"; }
   [[nodiscard]] bool is_scaled() const { return kind.starts_with("mx"); }
@@ -103,11 +104,11 @@ struct Case {
 };
 
 inline void PrintTo(const Case& c, std::ostream* out) {
-  *out << fmt::format("{} {} {} {} M{} N{} K{} x{}{}{}{}{}{}{}", c.kind, c.a, c.b, c.d, c.rows,
+  *out << fmt::format("{} {} {} {} M{} N{} K{} x{}{}{}{}{}{}{}{}", c.kind, c.a, c.b, c.d, c.rows,
                       c.columns, c.depth, c.blocks, c.by_columns ? " ws" : "",
                       c.a_is_here ? " here" : "", c.a_across ? " a across" : "",
                       c.b_across ? " b across" : "", c.is_sparse ? " sparse" : "",
-                      c.shifts_a ? " ashift" : "");
+                      c.selector != 0 ? " second column" : "", c.shifts_a ? " ashift" : "");
 }
 
 inline std::uint32_t type_code(const Case& c, const std::string& type) {
@@ -125,7 +126,7 @@ inline std::uint32_t description(const Case& c) {
   if (c.negates_b) bits |= 1u << 14;
   if (c.a_across) bits |= 1u << 15;
   if (c.b_across) bits |= 1u << 16;
-  if (c.is_sparse) bits |= 1u << 2;
+  if (c.is_sparse) bits |= 1u << 2 | c.selector;
   if (c.is_scaled()) {
     return bits | c.scale_b_id << 4 | (c.has_e4m3_scales ? 0u : 1u << 23) | c.rows / 128 << 27 |
            c.scale_a_id << 29;

@@ -509,7 +509,10 @@ void TensorMemory::read_addresses(const Operation& op, TensorProduct& product) {
   const TensorMemoryInstr& tensor = op.tensor;
   product.d = op.at(tensor.address, tensor.offset);
   if (tensor.a_is_here) product.a = op.at(tensor.a, tensor.a_offset);
-  if (tensor.is_sparse) product.metadata = op.at(tensor.metadata, tensor.metadata_offset);
+  if (tensor.is_sparse) {
+    const std::uint32_t column = product.description.metadata_column;
+    product.metadata = op.at(tensor.metadata, tensor.metadata_offset + column);
+  }
   if (!is_scaled(tensor.kind)) return;
   product.scale_a = op.at(tensor.scale_a, tensor.scale_a_offset);
   product.scale_b = op.at(tensor.scale_b, tensor.scale_b_offset);

@@ -165,7 +165,7 @@ TEST_P(Products, LieWithinWhatTheIsaAllows) {
       if (is_shared) {  // rows 0-7 and 8-15 of 16 share words; two lanes for the halves of k
         const std::uint32_t base = at.lane - at.lane % 16;
         lane = base + row % 8 + i / 4 * 8;
-        column = 0;
+        column = c.selector;
         shift = row % 16 / 8 * 16 + i % 4 * 4;
       }
       const bool has_copies = own < 128 && c.by_columns;
@@ -404,6 +404,10 @@ std::vector<Case> sparse_cases() {
     c.by_columns = true, c.rows = rows, c.columns = 64;
     add(c);
   }
+  c = half;
+  c.selector = 1;
+  add(c);
+  add({.kind = "tf32", .a = "tf32", .b = "tf32", .depth = 8, .selector = 1});
   return all;
 }
 

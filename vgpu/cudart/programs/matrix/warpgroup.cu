@@ -12,12 +12,14 @@
 
 constexpr int kRows = 64, kColumns = 16;
 
-// Where a matrix begins, and how far apart its parts are.  mode: 0 no swizzling, 1 of 128 bytes
+// Where a matrix begins, and how far apart its parts are.
+//   mode: 0 no swizzling, 1 of 128 bytes
+//   base_offset: rows of 128 bytes from a multiple of 1,024 to the pattern of swizzling
 __device__ std::uint64_t descriptor(const void* shared, unsigned leading, unsigned stride,
-                                    std::uint64_t mode) {
+                                    std::uint64_t mode, std::uint64_t base_offset = 0) {
   const std::uint64_t start = __cvta_generic_to_shared(shared);
   return start >> 4 | std::uint64_t{leading >> 4} << 16 | std::uint64_t{stride >> 4} << 32 |
-         mode << 62;
+         base_offset << 49 | mode << 62;
 }
 
 __device__ unsigned swizzled(unsigned offset) { return offset ^ (offset >> 7 & 7) << 4; }
@@ -41,9 +43,10 @@ __device__ int column_of(int i) { return i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2
 
 // Rows of 64 halves, four steps of k one after the other.
 __global__ void along_k(const __half* a, const __half* b, float* out) {
-  constexpr int kDepth = 64;
+  constexpr int kDepth = 64, kBaseOffset = 3;
   __shared__ alignas(1024) char a_tile[kRows * kDepth * 2];
-  __shared__ alignas(1024) char b_tile[kColumns * kDepth * 2];
+  __shared__ alignas(1024) char tiles[1024 + kColumns * kDepth * 2];
+  char* const b_tile = tiles + kBaseOffset * 128;
   for (int i = threadIdx.x; i < kRows * kDepth; i += blockDim.x) {
     *reinterpret_cast<__half*>(a_tile + swizzled(2 * i)) = a[i];
     if (i < kColumns * kDepth) *reinterpret_cast<__half*>(b_tile + swizzled(2 * i)) = b[i];
@@ -58,7 +61,7 @@ __global__ void along_k(const __half* a, const __half* b, float* out) {
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
           "+f"(d[7])
         : "l"(descriptor(a_tile + 32 * step, 16, 1024, 1)),
-          "l"(descriptor(b_tile + 32 * step, 16, 1024, 1)), "r"(step));  //~
+          "l"(descriptor(b_tile + 32 * step, 16, 1024, 1, kBaseOffset)), "r"(step));  //~
   }
 #ifdef MUTANT
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
