@@ -173,7 +173,9 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
      "cuda::memory_order_release."},
     {Lack::proxy_fence,
      "Put fence.proxy.async (cuda::ptx::fence_proxy_async) between the writes and the bulk "
-     "copy, by the threads that have written, and a barrier after it."},
+     "copy, by the threads that have written, and a barrier after it. If it is a tensor map that "
+     "was written: fence.proxy.tensormap::generic.acquire "
+     "(cuda::ptx::fence_proxy_tensormap_generic) before the copy by it."},
     {Lack::participation,
      "Let every lane that is read from take part: name it in the mask, and begin with an "
      "offset of half as many lanes as take part."},

@@ -1,7 +1,9 @@
 // Fences between memory proxies (PTX ISA 8.4 and 8.9.5).  A bulk copy accesses memory through the
 // asynchronous proxy, loads and stores through the generic proxy.  A write through the generic
 // proxy reaches a bulk copy only if a fence.proxy.async lies between the two in causality order.
-// The other direction needs no fence: the completion of a bulk copy contains one.
+// The other direction needs no fence: the completion of a bulk copy contains one.  A copy reads its
+// tensor map through a proxy of its own, whose fence is fence.proxy.tensormap::generic.acquire; to
+// which map it applies is not looked at.
 //
 // Only writes are checked.  A load already has its value, whatever a later copy writes.
 #pragma once
@@ -33,8 +35,8 @@ class ProxyFences {
       for (Passed& one : passed) visit(one.segment);
     }
   }
-  // Returns whether a fence for `space` comes after what a lane did in the segment `write`, and
-  // before what `lane` of `place` does now.
+  // Returns whether a fence for `space` (generic: for all) comes after what a lane did in the
+  // segment `write`, and before what `lane` of `place` does now.
   bool lies_between(SegmentId write, unsigned write_lane, const WarpPlace& place, unsigned lane,
                     ptx::Space space);
   // Returns whether a fence of the writing thread lies between a write and what all lanes of the

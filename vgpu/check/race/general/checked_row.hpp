@@ -10,6 +10,7 @@
 #include "vgpu/check/race/general/cells/race_cells.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -21,6 +22,20 @@ struct CheckedLaunch {
   SegmentId first_segment = 0;  // segments of launches that had ended before have lower numbers
   bool by_device = false;       // launched by device code
 };
+
+// The proxy through which a row accesses memory (PTX ISA 8.4).
+enum class Proxy : std::uint8_t { generic, async, tensor_map };
+// A copy of a tensor reads its map at once, and everything else asynchronously.
+inline Proxy proxy_of(const Access& access) {
+  if (access.async_proxy) return Proxy::async;
+  constexpr std::uint8_t kMapRead = 16;
+  const bool may_be_of_map = access.kind == AccessKind::read && access.bytes == kMapRead &&
+                             (access.mask & (access.mask - 1)) == 0;
+  if (!may_be_of_map) return Proxy::generic;
+  const Instr& instr = access.program->code[access.pc];
+  const bool copies = instr.kind == InstrKind::tensor_copy && instr.opcode == ptx::Opcode::cp_;
+  return copies ? Proxy::tensor_map : Proxy::generic;
+}
 
 // What one lane accesses, and the class of the access.
 struct LaneAccess {
@@ -44,6 +59,7 @@ struct EarlierAccess {
 
 struct CheckedRow {
   const Access* access = nullptr;
+  Proxy proxy = Proxy::generic;
   CellMemory* memory = nullptr;
   SegmentId now = 0;
   SegmentId first = 0;  // older records belong to another block's shared memory

@@ -27,7 +27,8 @@ struct GeneralState {
   EarlyTakes takes;
   ClusterOrder cluster_order{order};
   BarrierObjectOrder barrier_objects{order};
-  ProxyFences proxy_fences{order};
+  ProxyFences proxy_fences{order};  // fence.proxy.async
+  ProxyFences map_fences{order};    // fence.proxy.tensormap::generic.acquire
   CellMemories memories;
   CellLists lists;
   MissedReads missed;

@@ -108,6 +108,11 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
     return with_flag(*state_.launches[segment.launch].program, earlier.pc, *access.program,
                      access.pc, std::move(launches));
   }
+  if (earlier.lacks_proxy_fence && row.proxy == Proxy::tensor_map) {
+    return {Lack::proxy_fence,
+            "no fence.proxy.tensormap::generic.acquire comes between (1) and the copy (2), which "
+            "reads its tensor map and need not see what (1) has written"};
+  }
   if (earlier.lacks_proxy_fence) {
     const bool is_product = multiplies(*access.program, access.pc);
     return {Lack::proxy_fence,

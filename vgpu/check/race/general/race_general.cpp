@@ -53,6 +53,7 @@ void GeneralRaceChecker::reset(WarpModel model) {
   state_.barrier_objects.clear();
   state_.cluster_order.clear();
   state_.proxy_fences.clear();
+  state_.map_fences.clear();
   owners_.clear();
   is_running_ = false;
   beside_.clear();
@@ -87,6 +88,7 @@ void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
   state_.barrier_objects.clear();
   state_.cluster_order.clear();
   state_.proxy_fences.clear();
+  state_.map_fences.clear();
 }
 
 void GeneralRaceChecker::begins_beside(std::span<const std::uint32_t> suspended) {
@@ -178,6 +180,8 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
   // The fence may acquire what its threads have read before.
   if (fence.order != ptx::Order::release) deferred_.perform_observed_by_warp(fence.place);
   state_.order.fences().fence(fence);
+  const bool is_for_maps = fence.program->code[fence.pc].modifiers.tensor_map;
+  if (is_for_maps && fence.order == ptx::Order::acquire) state_.map_fences.add(fence);
 }
 
 // The shared memory of a block ends when all its threads have exited, so each access by another
@@ -257,6 +261,7 @@ CellMemory& GeneralRaceChecker::memory_of(const Access& access) {
 CheckedRow GeneralRaceChecker::row_of(const Access& access) {
   CheckedRow row;
   row.access = &access;
+  row.proxy = proxy_of(access);
   row.memory = &memory_of(access);
   if (access.bytes < row.memory->cell_bytes()) {
     deferred_.perform(access.allocation->id);
@@ -286,7 +291,7 @@ void GeneralRaceChecker::on_access(const Access& access) {
     const bool is_weak = access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
     const std::int64_t first =
         std::int64_t{access.offset[access.first_lane()]} - access.first_lane() * access.bytes;
-    const bool is_plain = is_weak && !access.async_proxy;
+    const bool is_plain = is_weak && proxy_of(access) == Proxy::generic;
     if (is_plain && take_in_lines(access, segment_of(access), first, access.offset.data())) return;
     if (access.kind == AccessKind::atomic && defer_in_lines(access)) return;
   }
@@ -327,6 +332,7 @@ bool GeneralRaceChecker::takes_product(const ProductRead& read) {
   of_product_.asynchronous = of_product_.async_proxy = true;
   CheckedRow row;
   row.access = &of_product_;
+  row.proxy = Proxy::async;
   row.memory = &memory;
   row.now = state_.order.copies().segment_of_products(read.place);
   row.first = owners_.first_segment_of(of_product_);
@@ -550,6 +556,7 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
   reads_.for_each_segment(visit);
   owners_.for_each_segment(visit);
   state_.proxy_fences.for_each_segment(visit);
+  state_.map_fences.for_each_segment(visit);
 }
 
 // Forgets segments that no cell refers to any more, so that a trial may have any number of
@@ -572,6 +579,7 @@ void GeneralRaceChecker::tidy_up() {
   owners_.renew_thresholds(renewed);
   causality_.forget_answers();
   state_.proxy_fences.forget_answers();
+  state_.map_fences.forget_answers();
   reports_.forget_answers();
   std::size_t cells = 0;
   state_.memories.for_each([&](const CellMemory& memory) { cells += memory.size(); });

@@ -26,7 +26,7 @@ void RowCheck::check(CheckedRow& row, const LaneAccess& mine, Cell& cell) {
                               .is_last = true};
     if (!causality_.is_before(row, write.segment, write.lane, mine.lane)) {
       report(row, mine, write);
-    } else if (row.access->async_proxy) {
+    } else if (row.proxy != Proxy::generic) {
       check_proxy(row, mine, write);
     }
   }
@@ -62,7 +62,7 @@ bool RowCheck::is_writer(const Cell& cell, SegmentId segment, unsigned lane) con
 std::size_t RowCheck::first_in_question(CheckedRow& row, const LaneAccess& mine,
                                         const AccessRelations::Classes& classes,
                                         CellList& list) const {
-  if (row.access->async_proxy) return 0;
+  if (row.proxy != Proxy::generic) return 0;
   const std::uint32_t settled = CellLists::settle(list, state_.order);
   // A check that also looks for notes may skip fewer entries.
   const unsigned passes_as = mine.access_class + (classes.handed != 0 ? kAccessClasses : 0);
@@ -97,8 +97,8 @@ void RowCheck::check_list(CheckedRow& row, const LaneAccess& mine, const Cell& c
   const std::size_t first = first_in_question(row, mine, classes, list);
   CellList::Passed& passed = passed_of(mine, list);
   std::optional<ObservedWrites> observed;
-  // What comes before a row of the asynchronous proxy says nothing of the segment `passed.by`.
-  bool all_passed = !row.access->async_proxy;
+  // What comes before a row of another proxy says nothing of the segment `passed.by`.
+  bool all_passed = row.proxy == Proxy::generic;
   for (std::size_t i = std::max<std::size_t>(first, extent.begin); i < extent.end; ++i) {
     const CellEntry& entry = list.entries[i];
     if (all_passed) passed.count = static_cast<std::uint32_t>(i);
@@ -113,7 +113,7 @@ void RowCheck::check_list(CheckedRow& row, const LaneAccess& mine, const Cell& c
       continue;
     }
     const bool asks_proxy =
-        row.access->async_proxy && AccessClass::of_index(entry.access_class).write;
+        row.proxy != Proxy::generic && AccessClass::of_index(entry.access_class).write;
     if (!asks_proxy && causality_.all_before(row, entry.segment)) continue;
     all_passed = false;
     for (std::uint32_t rest = entry.lanes; rest != 0; rest &= rest - 1) {
@@ -141,15 +141,15 @@ void RowCheck::check_list(CheckedRow& row, const LaneAccess& mine, const Cell& c
   if (all_passed) passed.count = static_cast<std::uint32_t>(list.entries.size());
 }
 
-// Checks a bulk copy that comes after a write by a store or an atomic: a proxy fence must lie
-// between them.
+// Checks a bulk copy, or the read of its tensor map, that comes after a write by a store or an
+// atomic: a fence of its proxy must lie between them.
 void RowCheck::check_proxy(const CheckedRow& row, const LaneAccess& mine, EarlierAccess earlier) {
   if (earlier.segment < row.first) return;
   const Segment& segment = state_.order.segments().at(earlier.segment);
   if (segment.async_proxy || segment.launch != state_.order.launches().current()) return;
   const Access& access = *row.access;
-  if (state_.proxy_fences.lies_between(earlier.segment, earlier.lane, access.place, mine.lane,
-                                       access.space)) {
+  ProxyFences& fences = row.proxy == Proxy::async ? state_.proxy_fences : state_.map_fences;
+  if (fences.lies_between(earlier.segment, earlier.lane, access.place, mine.lane, access.space)) {
     return;
   }
   earlier.lacks_proxy_fence = true;

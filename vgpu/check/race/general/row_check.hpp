@@ -1,8 +1,8 @@
 // The check of a lane's access against the records of a cell.
 //
 // PTX ISA 8.7.1: two conflicting operations are in a data race when they are not related in
-// causality order and not morally strong.  An access through the asynchronous proxy also needs a
-// proxy fence after the writes that come before it (8.9.5).
+// causality order and not morally strong.  An access through another proxy also needs a proxy fence
+// after the writes that come before it (8.9.5).
 #pragma once
 
 #include <cstddef>

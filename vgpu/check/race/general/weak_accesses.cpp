@@ -40,7 +40,7 @@ void WeakAccesses::check(CheckedRow& row) {
   const Access& access = *row.access;
   const unsigned access_class = class_of(access).index();
   const bool write = access.kind == AccessKind::write;
-  const bool is_plain = !access.async_proxy;  // accesses by the asynchronous proxy also need fences
+  const bool is_plain = row.proxy == Proxy::generic;  // accesses by other proxies need fences, too
   if (is_plain && access.pattern == Pattern::strided && take_neighbours(row)) return;
   const bool is_common = access.pattern == Pattern::uniform && std::popcount(access.mask) > 1;
   if (is_plain && is_common && !write && take_common_read(row)) return;

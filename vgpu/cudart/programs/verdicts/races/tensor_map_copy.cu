@@ -13,6 +13,8 @@
 // expect not_written: error data-race change copied
 // case other_words: | | other_words
 // expect other_words: error data-race word other_word
+// case not_acquired: | | not_acquired
+// expect not_acquired: error data-race copied tile
 // case lane_unoptimized: -G | | lane
 // expect lane_unoptimized: clean
 #include <cstdint>
@@ -20,7 +22,7 @@
 #include <cstring>
 #include <cuda.h>
 
-enum Kind { lane, elected, not_written, other_words };
+enum Kind { lane, elected, not_written, other_words, not_acquired };
 
 __device__ unsigned shared_address(const void* pointer) {
   return (unsigned)__cvta_generic_to_shared(pointer);
@@ -58,9 +60,9 @@ __global__ void load(const __grid_constant__ CUtensorMap map, CUtensorMap* copy,
       while (ready == 0) {}
       __threadfence_block();
     }
-    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(copy) : "memory");
+    if (kind != not_acquired) asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(copy) : "memory");
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" ::"r"(b) : "memory");
-    asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3}], [%2];" ::"r"(shared_address(tile)), "l"(copy), "r"(b), "r"(0) : "memory");
+    asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3}], [%2];" ::"r"(shared_address(tile)), "l"(copy), "r"(b), "r"(0) : "memory");  //~ tile
     asm volatile("{ .reg .pred p;\n\tWAITS: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n\t@!p bra WAITS; }" ::"r"(b) : "memory");
   }
   __syncthreads();
@@ -68,7 +70,7 @@ __global__ void load(const __grid_constant__ CUtensorMap map, CUtensorMap* copy,
 }
 
 int main(int, char** arguments) {
-  constexpr const char* kNames[] = {"lane", "elected", "not_written", "other_words"};
+  constexpr const char* kNames[] = {"lane", "elected", "not_written", "other_words", "not_acquired"};
   int *first, *second, *out, values[32];
   CUtensorMap map, *copy;
   cudaMalloc(&first, 128);
@@ -84,7 +86,7 @@ int main(int, char** arguments) {
                          CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
                          CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   cudaMemcpy(copy, &map, sizeof map, cudaMemcpyHostToDevice);
-  for (int kind = 0; kind < 4; ++kind) {
+  for (int kind = 0; kind < 5; ++kind) {
     if (std::strcmp(arguments[1], kNames[kind]) == 0) load<<<1, 64>>>(map, copy, second, out, (Kind)kind);
   }
   cudaMemcpy(values, out + 32, 128, cudaMemcpyDeviceToHost);
