@@ -19,6 +19,8 @@ bool is_by_unit(TensorOp op) {  // of the tensor core: products, copies, shifts
   return op == TensorOp::product || op == TensorOp::copy || op == TensorOp::shift;
 }
 
+bool is_fence(TensorOp op) { return op == TensorOp::fence_before || op == TensorOp::fence_after; }
+
 std::string_view role_in_tensor_memory(TensorOp op, bool writes) {
   if (op == TensorOp::deallocate) return "deallocate";
   return writes ? "write" : "read";
@@ -28,6 +30,9 @@ std::string_view role_in_tensor_memory(TensorOp op, bool writes) {
 
 void TensorOrder::begin_launch(const Sync& sync, WarpModel model) {
   program_ = sync.program;
+  has_fences_ = std::ranges::any_of(program_->code, [&](const Instr& instr) {
+    return instr.kind == InstrKind::tensor_memory && is_fence(tensor_instr_of(*program_, instr).op);
+  });
   order_.reset(model);
   objects_.clear();
   clusters_.clear();
@@ -236,7 +241,8 @@ void TensorOrder::access(const TensorMemoryEvent& event) {
         const Missing lack = missing(earlier, now);
         if (lack != Missing::nothing) report(earlier, now, lack);
         // A pipeline: when this operation is complete, the earlier one is.
-        if (lack == Missing::nothing && is_by_unit(earlier.op) && is_by_unit(now.op)) {
+        const bool is_ordered = lack == Missing::nothing || is_by_convention(lack);
+        if (is_ordered && is_by_unit(earlier.op) && is_by_unit(now.op)) {
           earlier.follower = {now.products, now.lane};
         }
       }
@@ -271,6 +277,7 @@ void TensorOrder::report(const Operation& earlier, const Operation& now, Missing
     const bool is_end = now.op == TensorOp::deallocate;
     finding.kind = is_end ? FindingKind::use_after_free : FindingKind::data_race;
     finding.space = "tensor";
+    if (is_by_convention(missing)) finding.severity = Severity::note;
     finding.kernel = kernel_name(program_->kernel);
     const std::uint32_t first = std::max(earlier.area.first_column, now.area.first_column);
     const std::uint32_t end = std::min(earlier.area.first_column + earlier.area.columns,
@@ -324,6 +331,9 @@ void TensorOrder::report(const Operation& earlier, const Operation& now, Missing
         finding.lack = Lack::block_barrier;
         finding.message = fmt::format("nothing orders the threads of the {} (1) and of (2)", what);
         break;
+    }
+    if (is_by_convention(missing)) {
+      finding.message += "; the kernel has no tcgen05.fence at all, and relies on the assembler";
     }
     return finding;
   });

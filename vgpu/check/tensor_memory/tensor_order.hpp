@@ -13,6 +13,10 @@
 // a tcgen05.commit of its thread behind it arrives, or of one to which that of an operation behind
 // it in a pipeline arrives; an asynchronous Y also needs the fence::after_thread_sync.
 //
+// A program that has no tcgen05.fence at all, as those of the vendor's template library, relies on
+// the assembler, which keeps these instructions in their order: there, a fence alone that is
+// missing is a note.
+//
 // Threads synchronise here by everything that orders their execution, relaxed waits included, but
 // for flags in memory, which are not followed.
 #pragma once
@@ -93,6 +97,10 @@ class TensorOrder {
   void note(const TensorMemoryEvent& event);
   void access(const TensorMemoryEvent& event);
   [[nodiscard]] Missing missing(const Operation& earlier, const Operation& now) const;
+  // Returns whether only a fence is missing, in a program that has none.
+  [[nodiscard]] bool is_by_convention(Missing missing) const {
+    return !has_fences_ && (missing == Missing::before_fence || missing == Missing::after_fence);
+  }
   [[nodiscard]] bool knows_products(const Operation& earlier, const WarpPlace& place, unsigned lane,
                                     bool at_fence) const;
   [[nodiscard]] bool knows(const Operation& earlier, const Moment& moment, const WarpPlace& place,
@@ -102,6 +110,7 @@ class TensorOrder {
 
   Reporter& reporter_;
   const Program* program_ = nullptr;
+  bool has_fences_ = false;  // tcgen05.fence
   ThreadOrder order_;
   BarrierObjectOrder objects_{order_};
   ClusterOrder clusters_{order_};

@@ -117,6 +117,31 @@ __global__ void tensor_load_without_fence(int* out) {
 }
 LITMUS(tensor_load_without_fence) { tensor_load_without_fence<<<1, 128>>>(zeroed<int>(128)); }
 
+// A kernel without any tcgen05.fence relies on the assembler.
+// expect: data-race tensor note
+// expect: use-after-free tensor note
+__global__ void tensor_load_where_no_fences_are(int* out) {
+  PRODUCT_KERNEL;
+  FILL();
+  if (t < 32) ALLOCATE(&place, 32);
+  __syncthreads();
+  const std::uint32_t base = place;
+  if (t == 0) {
+    MULTIPLY(base, a, b);                //~ write
+    COMMIT(&ended);
+  }
+  WAIT(".shared::cta", &ended, 0);
+  int value;
+  LOAD_TENSOR(value, base + lanes);      //~ read
+  WAIT_LOADS();
+  out[t] = value;
+  __syncthreads();
+  if (t < 32) DEALLOCATE(base, 32);      //~ deallocate
+}
+LITMUS(tensor_load_where_no_fences_are) {
+  tensor_load_where_no_fences_are<<<1, 128>>>(zeroed<int>(128));
+}
+
 // Products with one accumulator and one shape are executed in their order.
 // expect: clean
 __global__ void tensor_products_in_order(int* out) {
