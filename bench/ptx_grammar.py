@@ -31,7 +31,8 @@ ROWS = [
     ("st.global{.wb,.cg,.cs,.wt}{,.v2,.v4,.v8}.{b32,f32,b64,f64}", "[%l9], $v"),
     ("ld{.global,.global.nc,.relaxed.gpu.global}{,.L1::evict_normal,.L1::evict_unchanged,.L1::evict_first,"
      ".L1::evict_last,.L1::no_allocate}{,.L2::evict_first,.L2::evict_last,.L2::evict_normal}"
-     "{,.L2::64B,.L2::128B,.L2::256B}{,.v2,.v4,.v8}.{u8,b32,f32,b64,f64,b128}", "$v, [%l9]"),
+     "{,.L2::64B,.L2::128B,.L2::256B}{,.v2,.v4,.v8}.{b32,f32,b64,f64}", "$v, [%l9]"),
+    ("ld.global{,.nc}{,.L1::no_allocate}{,.L2::128B}{,.v2,.v4}.{u8,u16,b128}", "$v, [%l9]"),
     ("ld{.global,.global.nc}{,.L1::no_allocate}.L2::cache_hint{,.L2::128B}{,.v2,.v4}.{b32,f32,b64}",
      "$v, [%l9], %l8"),
     ("st.global{,.L1::evict_normal,.L1::evict_first,.L1::evict_last,.L1::no_allocate}{,.L2::evict_first}"
