@@ -12,6 +12,7 @@ std::string message_of(const Reporter& reporter, const Fault& fault) {
   const std::string_view why = reporter.why_address(*fault.program, fault.pc);
   if (!why.empty()) return fmt::format("the index of (1) has wrapped: {}", why);
   if (is_stray(fault)) return message_of_stray(fault);
+  if (fault.frame != nullptr) return "(1) is outside the variables that its address is made from";
   if (fault.nearest != nullptr && fault.nearest->is_region) {
     return "(1) is not inside one region of a memory pool (NVTX)";
   }

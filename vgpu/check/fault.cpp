@@ -104,6 +104,32 @@ std::string describe_meant(const Fault& fault) {
   return fmt::format("{} at byte {} of {}", size, distance, name);
 }
 
+// The same of an address that was computed from the local variables of a function.
+std::string describe_in_frame(const Fault& fault) {
+  const FunctionCode& frame = *fault.frame;
+  const std::string name =
+      with_size(fmt::format("the local variables of {}", kernel_name(frame.name)), false,
+                frame.variable_bytes);
+  const std::string size = counted(fault.bytes, "byte");
+  if (const std::uint64_t before = distance_before(fault.address, 0); before != 0) {
+    return fmt::format("{}, {} before {}", size, counted(before + frame.local_begin, "byte"), name);
+  }
+  if (fault.address < frame.local_begin) {
+    return fmt::format("{}, {} before {}", size, counted(frame.local_begin - fault.address, "byte"),
+                       name);
+  }
+  const std::uint64_t at = fault.address - frame.local_begin;
+  if (at < frame.variable_bytes) return fmt::format("{} at byte {} of {}", size, at, name);
+  return fmt::format("{}, {} past the end of {}", size, counted(at - frame.variable_bytes, "byte"),
+                     name);
+}
+
+std::string object_of(const Fault& fault) {
+  if (fault.frame != nullptr) return describe_in_frame(fault);
+  return is_stray(fault) ? describe_meant(fault)
+                         : describe_place(fault.nearest, fault.address, fault.bytes);
+}
+
 // Returns the known cause of the bad pointer.
 std::string cause_of(const Reporter& reporter, const Fault& fault) {
   const bool is_global = fault.space == ptx::Space::global || fault.space == ptx::Space::generic;
@@ -175,8 +201,7 @@ void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std:
     finding.kind = kind;
     finding.space = space_name(space_of(fault));
     finding.kernel = kernel_name(fault.program->kernel);
-    finding.object = is_stray(fault) ? describe_meant(fault)
-                                     : describe_place(fault.nearest, fault.address, fault.bytes);
+    finding.object = object_of(fault);
     finding.accesses = {reporter.side(role_name(fault.access), *fault.program, fault.pc,
                                       thread_of(fault.place, fault.lane))};
     if (cause != nullptr) finding.accesses.push_back(side_at(cause->role, cause->place));

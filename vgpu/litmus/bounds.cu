@@ -71,6 +71,37 @@ __global__ void local_array(int* out, int index) {
 }
 LITMUS(local_array) { local_array<<<1, 32>>>(zeroed<int>(32), 3); }
 
+// By one element, in a frame whose size is no multiple of 16; behind it are the callee's variables.
+// expect: out-of-bounds local
+__device__ __noinline__ int digits_of(int number) {
+  int digits[3] = {};
+  for (int i = 0; i < 3; ++i, number /= 10) digits[(number ^ i) % 3] = number % 10;
+  return digits[number % 3];
+}
+
+__device__ __noinline__ void count_into(int* values, int count) {
+  for (int i = 0; i < count; ++i) values[i] = i;  //~ write
+}
+
+__device__ int sum_of_counted(int count) {
+  int values[5];
+  count_into(values, count);
+  int sum = 0;
+  for (int i = 0; i < 5; ++i) sum += values[i * count % 5];
+  return sum + digits_of(sum);
+}
+
+__global__ void local_array_overrun_by_one(int* out, int count) {
+  out[threadIdx.x] = sum_of_counted(count);
+}
+LITMUS(local_array_overrun_by_one) { local_array_overrun_by_one<<<1, 32>>>(zeroed<int>(32), 6); }
+
+// expect: clean
+__global__ void local_array_filled(int* out, int count) {
+  out[threadIdx.x] = sum_of_counted(count);
+}
+LITMUS(local_array_filled) { local_array_filled<<<1, 32>>>(zeroed<int>(32), 5); }
+
 __constant__ int constants[4] = {1, 2, 3, 4};
 
 // expect: out-of-bounds constant

@@ -15,6 +15,7 @@
 
 namespace warpcheck::vgpu {
 
+struct FunctionCode;  // vgpu/program/program.hpp
 class RunningLaunch;  // running_launch.hpp
 struct Slot;          // state.hpp
 struct Warp;
@@ -65,8 +66,9 @@ struct Fault {
   // memory: the variable.
   const Allocation* meant = nullptr;
   const Symbol* symbol = nullptr;
-  std::uint32_t block = 0;  // block_exited: that block; no_such_block: its rank
-  unsigned device = 0;      // no_peer_access: the device that runs the launch
+  const FunctionCode* frame = nullptr;  // the function whose local variables it was computed from
+  std::uint32_t block = 0;              // block_exited: that block; no_such_block: its rank
+  unsigned device = 0;                  // no_peer_access: the device that runs the launch
 };
 
 // Lanes of one warp give back local memory: a function returns, or its stack pointer is restored.

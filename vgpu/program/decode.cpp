@@ -95,6 +95,7 @@ class StackMeasure {
     program_.wides_max = depth.wides;
     program_.predicates_max = depth.predicates;
     program_.local_bytes_max = depth.local;
+    place(0, 0);
   }
 
  private:
@@ -135,7 +136,24 @@ class StackMeasure {
                             below.local + function.local_bytes};
   }
 
+  // Sets where the frames begin.  A function with several callers has several places, and stacks
+  // that grow have no place in advance but that of the kernel.
+  void place(std::uint32_t index, std::uint32_t begin) {
+    FunctionCode& function = program_.functions[index];
+    if (is_placed_.contains(index)) {
+      if (function.local_begin == begin) return;
+      begin = ptx::kNone;
+      if (function.local_begin == begin) return;
+    }
+    is_placed_.insert(index);
+    function.local_begin = begin;
+    if (program_.dynamic_stack) return;
+    const std::uint32_t end = begin == ptx::kNone ? begin : begin + function.local_bytes;
+    for (const std::uint32_t callee : callees_[index]) place(callee, end);
+  }
+
   Program& program_;
+  std::set<std::uint32_t> is_placed_;
   std::vector<std::set<std::uint32_t>> callees_;
   std::vector<State> states_;
   std::map<std::uint32_t, Depth> known_;

@@ -179,6 +179,9 @@ struct FunctionCode {
   std::uint32_t entry = 0;                             // pc of its first instruction
   std::uint32_t words = 0, wides = 0, predicates = 0;  // rows of its frame
   std::uint32_t local_bytes = 0;                       // per lane, rounded up to 16
+  std::uint32_t variable_bytes = 0;                    // of these: up to the end of its variables
+  // Where its frame begins in the local memory of a lane; kNone: it depends on the callers.
+  std::uint32_t local_begin = ptx::kNone;
   std::uint32_t outgoing_words = 0;      // rows after its frame, for the parameters of its calls
   std::uint32_t signature = ptx::kNone;  // of a function that may be called through a register
   bool by_address = false;               // reached only through registers, so perhaps never called

@@ -80,7 +80,7 @@ bool ProvenanceObjects::may_read_own_writes() const {
   return std::ranges::any_of(launch_.program().noncoherent_loads, [&](std::uint16_t load) {
     const Allocation* const read = meant_[load].allocation;
     return std::ranges::any_of(launch_.program().global_writes, [&](std::uint16_t write) {
-      if (meant_[write].symbol != nullptr) return false;
+      if (meant_[write].symbol != nullptr || meant_[write].frame != nullptr) return false;
       const Allocation* const written = meant_[write].allocation;
       return read == nullptr || written == nullptr || read == written;
     });
@@ -115,6 +115,15 @@ void ProvenanceObjects::find_meant() {
 
 // Returns no object if none is known.
 ProvenanceObject ProvenanceObjects::object_of(const Provenance& provenance) {
+  if (provenance.frame != ptx::kNone) {
+    const FunctionCode& function = launch_.program().functions[provenance.frame];
+    ProvenanceObject object;
+    if (function.local_begin == ptx::kNone) return object;
+    object.frame = &function;
+    object.begin = function.local_begin;
+    object.end = object.begin + function.variable_bytes;
+    return object;
+  }
   const bool is_root = provenance.differences.empty() && provenance.sum.size() == 1 &&
                        provenance.sum.front().count == 1;
   if (is_root) {  // the most frequent case

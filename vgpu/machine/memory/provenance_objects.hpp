@@ -19,7 +19,9 @@ namespace warpcheck::vgpu {
 struct ProvenanceObject {
   const Allocation* allocation = nullptr;  // null: in shared memory, or not known
   const Symbol* symbol = nullptr;          // of shared memory
-  std::uint32_t begin = 0, end = 0;        // symbol: its range in the block's shared memory
+  const FunctionCode* frame = nullptr;     // of local memory
+  // symbol: its range in the block's shared memory; frame: in the local memory of a lane
+  std::uint32_t begin = 0, end = 0;
   // A parameter that points into the middle of an allocation may be meant for another one (a host
   // that computes `base - first_index`).  It is sure only after an access at the address of the
   // parameter itself.
@@ -44,7 +46,7 @@ class ProvenanceObjects {
   // on this one.
   [[nodiscard]] bool is_settled(std::uint16_t provenance, const Target& target) const {
     const ProvenanceObject& meant = meant_[provenance];
-    return meant.symbol != nullptr || meant.allocation == nullptr ||
+    return meant.symbol != nullptr || meant.frame != nullptr || meant.allocation == nullptr ||
            meant.allocation == &target.allocation->object() || is_in(target, *meant.allocation);
   }
   // Restricts `target` to the object; if it is in another object, nothing is left.
@@ -58,6 +60,12 @@ class ProvenanceObjects {
       } else {
         target.limit = 0;
       }
+    } else if (meant.frame != nullptr) [[unlikely]] {
+      // Frames whose places are known are in the first piece of local memory.
+      const bool is_first = target.base == 0 || target.base == kLocalWindow;
+      const bool is_local = target.space == ptx::Space::local && is_first;
+      target.limit = is_local ? std::min(target.limit, meant.end) : 0;
+      target.begin = std::min(target.limit, meant.begin);
     } else if (target.allocation == meant.allocation ||
                (target.allocation != nullptr && &target.allocation->object() == meant.allocation))
         [[likely]] {

@@ -278,6 +278,8 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
   fault.bytes = bytes;
   fault.address = address;
   if (target.allocation != nullptr) fault.nearest = &target.allocation->object();
+  const ProvenanceObject& meant = provenance_objects_.of(instr.provenance);
+  if (meant.frame != nullptr) return fault_of_frame(run, meant, target, fault);
   const bool is_arena = target.space == Space::global || target.space == Space::constant;
   if (!is_arena) fault.address -= target.base;
   if (target.allocation == nullptr && is_arena) fault.nearest = launch_.memory().nearest(address);
@@ -287,7 +289,6 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
       target.allocation == nullptr ? 0 : target.allocation->offset_in_object(target.begin);
   const std::uint64_t limit =
       target.allocation == nullptr ? 0 : target.allocation->offset_in_object(target.limit);
-  const ProvenanceObject& meant = provenance_objects_.of(instr.provenance);
   if (meant.symbol != nullptr) {
     fault.symbol = meant.symbol;
     fault.meant = run.slot.shared;
@@ -319,6 +320,27 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
     const bool has_rank = target.space == Space::shared && target.allocation == nullptr;
     if (has_rank && target.base != 0) clusters_.explain(run, target, fault);
   }
+  report_fault(run, fault);
+}
+
+// Reports a fault of an address that was computed from a function's local variables.
+void Targets::fault_of_frame(const RunningFragment& run, const ProvenanceObject& meant,
+                             const Target& target, Fault fault) const {
+  fault.space = Space::local;
+  fault.frame = meant.frame;
+  fault.nearest = run.warp.local;
+  const bool is_window = target.base == kLocalWindow || target.space != Space::local;
+  if (is_window) fault.address -= kLocalWindow;
+  const bool is_inside = fault.address >= meant.begin && fault.address < meant.end;
+  if (is_inside && fault.address % fault.bytes != 0) {
+    fault.kind = Fault::Kind::misaligned;
+  } else if (is_inside && fault.bytes <= meant.end - fault.address) {
+    fault.kind = Fault::Kind::no_such_atomic;
+  }
+  report_fault(run, fault);
+}
+
+void Targets::report_fault(const RunningFragment& run, const Fault& fault) const {
   ++run.warp.faults;
   launch_.count_fault();
   launch_.notify([&](Observer& observer) { observer.on_fault(fault); });

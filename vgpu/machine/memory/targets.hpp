@@ -87,6 +87,9 @@ class Targets {
   [[nodiscard]] Target restricted_target(Allocation& found, const Instr& instr,
                                          std::uint64_t address) const;
   void explain_restricted(const Target& target, Fault& fault) const;
+  void fault_of_frame(const RunningFragment& run, const ProvenanceObject& meant,
+                      const Target& target, Fault fault) const;
+  void report_fault(const RunningFragment& run, const Fault& fault) const;
   bool fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t bytes, const Target& target,
                  const Allocation* shared);
 

@@ -51,6 +51,7 @@ void Frame::describe(FunctionCode& code) const {
   code.words = words_max();
   code.wides = wides_;
   code.predicates = predicates_;
+  code.variable_bytes = local_bytes_;
   code.local_bytes = (local_bytes_ + 15) / 16 * 16;
 }
 

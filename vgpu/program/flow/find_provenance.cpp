@@ -489,14 +489,18 @@ void Flow::note_addresses() {
     instr.is_word_around = address.word != 0 && address.part == Part::whole &&
                            address.word == ptx::bytes_of(instr.modifiers.type) &&
                            instr.modifiers.vector == 1 && instr.displacement == 0;
-    if (address.lost || address.part != Part::whole || address.made_from.sum.empty()) continue;
-    const auto known = provenances_.find(address.made_from);
+    if (address.lost || address.part != Part::whole) continue;
+    const bool is_local = address.local.function != ptx::kNone;
+    const Provenance& from =
+        is_local ? Provenance{{}, {}, address.local.function} : address.made_from;
+    if (!is_local && from.sum.empty()) continue;
+    const auto known = provenances_.find(from);
     if (known != provenances_.end()) {
       instr.provenance = known->second;
     } else if (program_.provenances.size() <= UINT16_MAX) {
       instr.provenance = static_cast<std::uint16_t>(program_.provenances.size());
-      provenances_.emplace(address.made_from, instr.provenance);
-      program_.provenances.push_back(address.made_from);
+      provenances_.emplace(from, instr.provenance);
+      program_.provenances.push_back(from);
     }
   }
 }

@@ -160,6 +160,28 @@ TEST(Provenance, EveryCallByItself) {
             (Addresses{"+a", "+p1", "+a", "+p1"}));
 }
 
+// The frame of the function whose variables an address is made from, also in a function that it is
+// passed to; a mask loses it.
+TEST(FindProvenance, KnowsTheFrameOfLocalVariables) {
+  const Program program = program_of(
+      "mov.u64 %rd4, depot;\nmul.wide.s32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd4, %rd5;\n"
+      "ld.volatile.local.u32 %r4, [%rd6+4];\ncvta.local.u64 %rd7, %rd4;\n"
+      "{\n.param .b64 q;\nst.param.b64 [q], %rd7;\ncall.uni f, (q);\n}\n"
+      "and.b64 %rd8, %rd6, -16;\nld.volatile.local.u32 %r5, [%rd8];",
+      ".func f(.param .b64 f0)\n{\n.local .align 4 .b8 own[20];\n.reg .b32 %r<4>;\n"
+      ".reg .b64 %rd<4>;\nld.param.u64 %rd1, [f0];\nld.volatile.u32 %r1, [%rd1];\n"
+      "mov.u64 %rd2, own;\nld.volatile.local.u32 %r2, [%rd2];\nret;\n}\n");
+  std::vector<std::uint32_t> frames;
+  for (const Instr& instr : program.code) {
+    if (instr.modifiers.order == ptx::Order::volatile_)
+      frames.push_back(program.provenances[instr.provenance].frame);
+  }
+  EXPECT_EQ(frames, (std::vector<std::uint32_t>{0, ptx::kNone, 0, 1}));
+  EXPECT_EQ(program.functions[0].variable_bytes, 32u);
+  EXPECT_EQ(program.functions[1].variable_bytes, 20u);
+  EXPECT_EQ(program.functions[1].local_begin, 32u);
+}
+
 // Unoptimised code stores structures in local memory.
 TEST(Provenance, ThroughLocalMemory) {
   const std::string keep =

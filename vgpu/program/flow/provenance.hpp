@@ -31,6 +31,10 @@ struct RootTerm {
 };
 using RootSum = std::vector<RootTerm>;
 
+// An address of local memory has no roots: what counts is the function whose variables it was
+// computed from.  Which of the function's variables it is, is not known: nvcc puts all of them into
+// one.
+//
 // An address that is a sum of roots and of integers of unknown origin.  If every sum in
 // `differences` cancels (its roots belong to one object and cancel, or hold no addresses), and
 // `sum` contains exactly one object, once, then the address is meant for that object.  Otherwise
@@ -38,6 +42,7 @@ using RootSum = std::vector<RootTerm>;
 struct Provenance {
   RootSum sum;
   std::vector<RootSum> differences;
+  std::uint32_t frame = UINT32_MAX;  // local memory: index into Program::functions
   friend auto operator<=>(const Provenance&, const Provenance&) = default;
 };
 
