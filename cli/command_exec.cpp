@@ -16,6 +16,7 @@
 #include "cli/cli.hpp"
 #include "cli/exec/exec_arguments.hpp"
 #include "cli/exec/filled_runs.hpp"
+#include "cli/exec/other_schedules.hpp"
 #include "cli/exec/program_causes.hpp"
 #include "cli/exec/program_file.hpp"
 #include "cli/exec/program_report.hpp"
@@ -48,6 +49,10 @@ struct RunSchedule {
 };
 
 RunSchedule schedule_of(const ExecArguments& arguments, int run) {
+  if (run > arguments.runs) {
+    const StrategyChoice other = other_schedule(run - arguments.runs);
+    return {other.name, other.seed};
+  }
   const bool is_named = arguments.strategy != "default";
   if (!is_named && run == 1) return {"default", 0};
   const auto further = static_cast<std::uint64_t>(is_named ? run - 1 : run - 2);
@@ -138,6 +143,12 @@ class Execution {
       const bool is_cut = !filled_.add(i, run, took.count(), report_);
       const std::uint64_t errors = report_.errors();
       report_.add(run, heap);
+      if (i == 1 && looks_again()) {
+        first_ = {.number = 1,
+                  .run = run,
+                  .seconds = took.count(),
+                  .cpu_seconds = cpu_seconds_of_children() - cpu_begin};
+      }
       if (!first_failing_ && report_.errors() != errors && heap == 0 && !is_cut) {
         first_failing_ = {.number = i,
                           .run = run,
@@ -153,6 +164,9 @@ class Execution {
     if (report_.runs < arguments_.runs) report_.is_complete = false;
     const bool is_cut = supervisor_.is_stopped() || report_.timed_out;
     if (arguments_.compares_outputs() && !is_cut) compare_outputs();
+    if (first_ && report_.errors() == 0 && !is_cut && report_.is_complete) {
+      first_failing_ = look_again(report_, explained_run(*first_), supervisor_, runner_);
+    }
     if (first_failing_ && !is_cut && arguments_.causes_steps != 0) {
       explain(report_, *first_failing_, settings_of_run(first_failing_->number),
               arguments_.causes_steps, supervisor_, runner_);
@@ -161,6 +175,20 @@ class Execution {
   }
 
  private:
+  // Whether the program is looked at under other schedules if it shows no error under the default.
+  [[nodiscard]] bool looks_again() const {
+    return arguments_.strategy == "default" && arguments_.causes_steps != 0;
+  }
+
+  [[nodiscard]] ExplainedRun explained_run(const TimedRun& of) const {
+    return {.run = &of.run,
+            .settings = settings_of_run(of.number),
+            .findings = {},
+            .seconds = of.seconds,
+            .cpu_seconds = of.cpu_seconds,
+            .steps_max = arguments_.causes_steps};
+  }
+
   cudart::ExecSettings settings_of_run(int run) const {
     const RunSchedule schedule = schedule_of(arguments_, run);
     return {.records = {},
@@ -336,7 +364,8 @@ class Execution {
   const ptx::Edits edits_ = read_edits(arguments_.edits);
   Supervisor& supervisor_;
   ProgramRunner runner_;
-  std::optional<FailingRun> first_failing_;
+  std::optional<TimedRun> first_;  // to look at again
+  std::optional<TimedRun> first_failing_;
   OutputComparison comparison_;
   FilledRuns filled_;
   ProgramReport report_;

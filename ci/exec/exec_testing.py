@@ -63,9 +63,9 @@ def build(source, name, *options):
     return link(object_file, name, *linker)
 
 
-def run(*words, **more):
+def run(*words, causes="0", **more):
     # Causes have tests of their own (cli/fix/program_test.cpp); they take longer than most programs.
-    return subprocess.run([WARPCHECK, "exec", "--causes", "0", *words], cwd=HERE, capture_output=True, text=True,
+    return subprocess.run([WARPCHECK, "exec", "--causes", causes, *words], cwd=HERE, capture_output=True, text=True,
                           timeout=120, **more)
 
 

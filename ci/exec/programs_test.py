@@ -199,6 +199,15 @@ class Findings(unittest.TestCase):
         again = run(*seen.group(1).split(), "--", "./shared", "overtake")
         self.assertEqual(again.returncode, 66, again.stderr)
 
+    def test_a_run_without_errors_is_followed_by_other_schedules(self):
+        result = run("--", "./shared", "overtake", causes="4000000")
+        self.assertEqual(result.returncode, 66, result.stderr)
+        self.assertIn(f" programs.cu:{line_of('only_then')} ", result.stderr)
+        self.assertIn("========= 1 error; 1 launch of 1 kernel\n", result.stderr)
+        seen = re.search(r"seen under another schedule: (--strategy \w+ --seed \d+)\n", result.stderr)
+        again = run(*seen.group(1).split(), "--", "./shared", "overtake")
+        self.assertEqual(again.returncode, 66, again.stderr)
+
     def test_a_report_has_the_same_bytes_each_time(self):
         first, second = (run("--runs", "3", "--", "./shared", "race") for _ in range(2))
         self.assertEqual(first.stderr, second.stderr)

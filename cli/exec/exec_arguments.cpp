@@ -146,8 +146,9 @@ void add_device_options(CLI::App& command, ExecArguments& arguments) {
       ->type_name("FILE");
   command
       .add_option("--causes", arguments.causes_steps,
-                  "Steps of experiments with changed code that find the cause of findings, besides "
-                  "as many as the run has; 0: findings are grouped by rules")
+                  "Steps of experiments: with changed code, which find the cause of findings (as "
+                  "many as the run has are added), and under other schedules, if a run shows no "
+                  "error; 0: none")
       ->type_name("STEPS")
       ->capture_default_str();
   command

@@ -42,7 +42,8 @@ struct ExecArguments {
   std::optional<unsigned> heap;
   CompileOption compile;
   std::string edits;  // a file; empty: the device code is not changed
-  // Steps of experiments that group findings, besides as many as the run has; 0: by rules alone.
+  // Steps of experiments that group findings, besides as many as the run has, or of a second look
+  // at a run without errors; 0: neither.
   std::uint64_t causes_steps = kStepsOfPrograms;
   bool leaks = false;
   bool full_names = false;

@@ -19,7 +19,7 @@ constexpr int kExaminedMax = 2;  // filled runs that are compared with unfilled 
 // Every second run from the third on fills the heap, and the last of two.
 unsigned FilledRuns::heap_of(int run) const {
   if (options_.heap) return *options_.heap;
-  if (!options_.finds_decided || !may_fill_heap()) return 0;
+  if (!options_.finds_decided || !may_fill_heap() || run > options_.runs) return 0;
   const bool fills = options_.runs == 2 ? run == 2 : run > 2 && run % 2 == 1;
   return fills ? kFillings.at(static_cast<std::size_t>(run / 2 + 1) % 2) : 0;
 }

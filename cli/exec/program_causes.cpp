@@ -30,25 +30,6 @@ bool has_ended_well(const ProgramRun& run) {
   return run.ended && !run.timed_out && run.signal == 0;
 }
 
-// Why nothing can be tried; empty: something can.
-std::string obstacle_of(const ExplainedRun& explained) {
-  std::set<int> processes;
-  for (const cudart::ExecRecord& record : explained.run->records) processes.insert(record.process);
-  if (processes.size() != 1) return "several processes use the device";
-  if (!has_ended_well(*explained.run)) return "the program did not end by itself";
-  const cudart::ExecSettings& settings = explained.settings;
-  if (!settings.edits.empty() || !settings.texts.empty()) return "its device code is changed";
-  double kernels = 0;
-  for (const auto& [process, log] : explained.run->logs) {
-    for (const cudart::KernelCounts& counts : log.counts.kernels)
-      kernels += static_cast<double>(counts.nanoseconds) / 1e9;
-  }
-  if (explained.cpu_seconds - kernels > kHostSeconds)
-    return "what the program does besides its kernels takes too long to be repeated";
-  if (settings.sparse || settings.steps_budget != 0) return "some blocks alone were run";
-  return {};
-}
-
 class ProgramCauses final : public CauseSearch {
  public:
   ProgramCauses(const ExplainedRun& explained, Supervisor& supervisor, ProgramRunner& runner,
@@ -186,6 +167,24 @@ class ProgramCauses final : public CauseSearch {
 
 }  // namespace
 
+std::string obstacle_of(const ExplainedRun& explained) {
+  std::set<int> processes;
+  for (const cudart::ExecRecord& record : explained.run->records) processes.insert(record.process);
+  if (processes.size() != 1) return "several processes use the device";
+  if (!has_ended_well(*explained.run)) return "the program did not end by itself";
+  const cudart::ExecSettings& settings = explained.settings;
+  if (!settings.edits.empty() || !settings.texts.empty()) return "its device code is changed";
+  double kernels = 0;
+  for (const auto& [process, log] : explained.run->logs) {
+    for (const cudart::KernelCounts& counts : log.counts.kernels)
+      kernels += static_cast<double>(counts.nanoseconds) / 1e9;
+  }
+  if (explained.cpu_seconds - kernels > kHostSeconds)
+    return "what the program does besides its kernels takes too long to be repeated";
+  if (settings.sparse || settings.steps_budget != 0) return "some blocks alone were run";
+  return {};
+}
+
 Causes causes_of_program(const ExplainedRun& explained, Supervisor& supervisor,
                          ProgramRunner& runner) {
   Causes causes;
@@ -205,7 +204,7 @@ double cpu_seconds_of_children() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-void explain(ProgramReport& report, const FailingRun& failing, cudart::ExecSettings settings,
+void explain(ProgramReport& report, const TimedRun& failing, cudart::ExecSettings settings,
              std::uint64_t steps_max, Supervisor& supervisor, ProgramRunner& runner) {
   ExplainedRun explained{.run = &failing.run,
                          .settings = std::move(settings),

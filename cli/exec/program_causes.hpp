@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "cli/exec/program_report.hpp"
@@ -27,20 +28,22 @@ struct ExplainedRun {
 // The processor time of processes that were started here and have ended.
 [[nodiscard]] double cpu_seconds_of_children();
 
+// Why copies of the program cannot run; empty: they can.
+[[nodiscard]] std::string obstacle_of(const ExplainedRun& explained);
+
 // Indices in the result are those of ExplainedRun::findings.
 //   runner: with which the run was made
 [[nodiscard]] Causes causes_of_program(const ExplainedRun& explained, Supervisor& supervisor,
                                        ProgramRunner& runner);
 
-// A run that showed errors.
-struct FailingRun {
+struct TimedRun {
   int number = 1;
   ProgramRun run;
   double seconds = 0, cpu_seconds = 0;  // that it took
 };
 // Sets `report.causes` of the findings that this run was the first to show.
 //   settings: of that run
-void explain(ProgramReport& report, const FailingRun& failing, cudart::ExecSettings settings,
+void explain(ProgramReport& report, const TimedRun& failing, cudart::ExecSettings settings,
              std::uint64_t steps_max, Supervisor& supervisor, ProgramRunner& runner);
 
 }  // namespace warpcheck

@@ -397,7 +397,9 @@ std::string exec_text(const ProgramReport& report,
     if (group.change != nullptr)
       text += fmt::format("  {}\n", sentence_of(*group.change, findings.size()));
     text += moved_left(folded_text(findings, group));
-    if (found.run > 1) {
+    if (found.run > report.runs) {
+      text += fmt::format("  seen under another schedule: {}\n", schedule_of(found.run));
+    } else if (found.run > 1) {
       text += fmt::format("  first seen in run {}: {}{}\n", found.run, schedule_of(found.run),
                           found.heap != 0 ? fmt::format(" --heap {}", found.heap) : "");
     }

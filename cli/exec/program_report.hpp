@@ -19,7 +19,7 @@ namespace warpcheck {
 struct ProgramReport {
   struct Found {
     vgpu::Finding finding;  // source files are relative to the current directory
-    int run = 1;            // the first run that showed it
+    int run = 1;            // the first run that showed it; beyond `runs`: of a second look
     unsigned heap = 0;  // what must fill the host's heap for it (ExecSettings::heap); 0: nothing
     std::string class_as_recorded{};  // its class with files as the program's process named them
     // Others of its class, one for each different roles of their sides.

@@ -37,6 +37,7 @@ constexpr std::array kRows{
         .help = "few decisions, at random accesses",
         .draw_weight = 1,
         .search_weight = 1,
+        .looks_again = true,
         .make = [](std::uint64_t seed) -> StrategyPtr { return std::make_unique<Random>(seed); }},
     StrategyRow{
         .name = "pct",
@@ -54,15 +55,18 @@ constexpr std::array kRows{
     StrategyRow{
         .name = "weak_memory",
         .help = "as random, and memory is as weak as the PTX model allows",
+        .looks_again = true,
         .shares_seeds_of = "random",
         .make = [](std::uint64_t seed) -> StrategyPtr { return std::make_unique<Weak>(seed); }},
     StrategyRow{
         .name = "pos",
         .help = "the warp whose next access has the highest priority; racing accesses draw anew",
+        .looks_again = true,
         .make = [](std::uint64_t seed) -> StrategyPtr { return std::make_unique<Pos>(seed); }},
     StrategyRow{
         .name = "reads_from",
         .help = "as pos, towards reads of writes that the search has seen least",
+        .looks_again = true,
         .shares_seeds_of = "round_robin",
         .make = [](std::uint64_t seed) -> StrategyPtr { return std::make_unique<ReadsFrom>(seed); },
         .make_guided = [](std::uint64_t seed, ReadsFromSeen& seen) -> StrategyPtr {

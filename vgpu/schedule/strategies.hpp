@@ -23,6 +23,8 @@ struct StrategyRow {
   // Its share of the schedules that a search then tries, of those by which a campaign confirms a
   // finding, and of further runs of `exec`.
   unsigned search_weight = 0;
+  // Whether `exec` tries it after a run under the default schedule that shows no error.
+  bool looks_again = false;
   // If not empty: half of the drawn or searched seeds of the named row belong to this strategy.
   std::string_view shares_seeds_of = {};
   std::unique_ptr<Strategy> (*make)(std::uint64_t seed) = nullptr;
