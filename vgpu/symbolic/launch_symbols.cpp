@@ -9,6 +9,13 @@ namespace {
 
 constexpr std::string_view kAxes[] = {"x", "y", "z"};
 constexpr std::int64_t kThreadsMax = 1'024;
+constexpr unsigned kExponentMax = 62;  // of powers of two
+// A number of more values is not tried value by value.
+constexpr unsigned kExponentTried = 32;
+
+bool is_truth(const Condition& of) {
+  return of.relation == Condition::Relation::not_equal && of.right == Term::constant(0);
+}
 
 }  // namespace
 
@@ -26,7 +33,24 @@ LaunchSymbols::LaunchSymbols(Symbols& symbols, Questions& questions, const ptx::
   declare_extents();
   declare_parameters();
   declare_variables();
-  for (const Condition& one : contract.conditions) questions.assume(condition(one));
+  for (const Condition& one : contract.conditions) {
+    questions.assume(condition(one));
+    keep_to_powers_of_two(one);
+  }
+}
+
+// A number of few values may be a divisor or a mask: then its values are tried one after the other.
+void LaunchSymbols::keep_to_powers_of_two(const Condition& condition) {
+  if (!is_truth(condition) || condition.left.kind != Term::Kind::power_of_two) return;
+  const z3::expr number = term(condition.left.parts.at(0));
+  if (!number.is_const() || number.is_numeral()) return;
+  Symbol& symbol = symbols_.of(number);
+  if (symbol.low < 0 || symbol.high >= power_of_two(kExponentTried)) return;
+  symbol.domain.clear();
+  if (symbol.low == 0) symbol.domain.push_back(0);
+  for (Integer one = 1; one <= symbol.high; one *= 2) {
+    if (one >= symbol.low) symbol.domain.push_back(one);
+  }
 }
 
 void LaunchSymbols::declare_extents() {
@@ -195,14 +219,24 @@ z3::expr LaunchSymbols::is_true(const Term& of) const {
     case Kind::both: return both(is_true(of.parts.at(0)), is_true(of.parts.at(1)));
     case Kind::either: return either(is_true(of.parts.at(0)), is_true(of.parts.at(1)));
     case Kind::opposite: return opposite(is_true(of.parts.at(0)));
+    case Kind::power_of_two: {
+      const z3::expr number = term(of.parts.at(0));
+      z3::expr_vector values(symbols_.context());
+      values.push_back(number == symbols_.number(0));
+      values.push_back(number == symbols_.number(-power_of_two(31)));
+      const Interval range = symbols_.interval_of(number);
+      for (unsigned i = 0; i <= kExponentMax; ++i) {
+        if (range.high && power_of_two(i) > *range.high) break;
+        values.push_back(number == symbols_.number(power_of_two(i)));
+      }
+      return z3::mk_or(values);
+    }
     default: return term(of) != symbols_.number(0);
   }
 }
 
 z3::expr LaunchSymbols::condition(const Condition& of) const {
-  const bool is_truth =
-      of.relation == Condition::Relation::not_equal && of.right == Term::constant(0);
-  if (is_truth) return is_true(of.left);
+  if (is_truth(of)) return is_true(of.left);
   const z3::expr a = term(of.left), b = term(of.right);
   switch (of.relation) {
     case Condition::Relation::equal: return a == b;

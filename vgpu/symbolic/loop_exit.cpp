@@ -8,38 +8,60 @@
 
 namespace warpcheck::vgpu::symbolic {
 
-void Walk::share_between_threads(Summary& summary, const ThreadState& after, Region& body,
-                                 const std::vector<Path>& to_barriers) {
-  const Loop& loop = graph_.loops()[summary.loop];
-  std::set<std::size_t> shared{symbols_.index_of(summary.count)};
-  for (const Changing& one : summary.changing) shared.insert(symbols_.index_of(one.symbol));
-  const auto is_shared = [&](const z3::expr& term) {
-    return std::ranges::all_of(symbols_.in(term), [&](std::uint32_t index) {
-      return symbols_.at(index).level != Level::thread || shared.contains(index);
-    });
-  };
-  const std::size_t begin = at_header(summary).path.size();
+namespace {
+
+bool is_shared(Symbols& symbols, const z3::expr& term, const std::set<std::size_t>& own,
+               const std::set<std::size_t>& shared) {
+  return std::ranges::all_of(symbols.in(term), [&](std::uint32_t index) {
+    return own.contains(index) ? shared.contains(index) : symbols.at(index).level != Level::thread;
+  });
+}
+
+}  // namespace
+
+std::set<std::size_t> Walk::symbols_of_loop(const Summary& summary) const {
+  std::set<std::size_t> own{symbols_.index_of(summary.count)};
+  for (const Changing& one : summary.changing) own.insert(symbols_.index_of(one.symbol));
+  return own;
+}
+
+std::set<std::size_t> Walk::kept_in_common(const Summary& summary, const ThreadState& after) {
+  const std::set<std::size_t> own = symbols_of_loop(summary);
+  std::set<std::size_t> shared = own;
   bool changes = true;
   while (changes) {
     const std::size_t before = shared.size();
     for (const Changing& one : summary.changing) {
       const Value& value = after.registers[one.reg];
-      const bool keeps = value.term && is_shared(*value.term) && is_shared(*one.initial.term);
+      const bool keeps = value.term && is_shared(symbols_, *value.term, own, shared) &&
+                         is_shared(symbols_, *one.initial.term, own, shared);
       if (!keeps) shared.erase(symbols_.index_of(one.symbol));
-    }
-    // With a barrier in each iteration all threads are in the same one.
-    for (const auto& [block, state] : body.exits) {
-      if (loop.always_has_barrier) break;
-      if (!is_shared(conjunction(symbols_.context(), state.path, begin))) shared.clear();
-    }
-    for (const Path& path : to_barriers) {
-      if (!is_shared(conjunction(symbols_.context(), path, begin))) shared.clear();
     }
     changes = shared.size() != before;
   }
+  return shared;
+}
+
+std::set<std::size_t> Walk::share_between_threads(Summary& summary, const ThreadState& after,
+                                                  Region& body,
+                                                  const std::vector<Path>& to_barriers) {
+  const Loop& loop = graph_.loops()[summary.loop];
+  const std::set<std::size_t> own = symbols_of_loop(summary);
+  std::set<std::size_t> shared = kept_in_common(summary, after);
+  const std::size_t begin = at_header(summary).path.size();
+  const auto all_decide_alike = [&](const Path& path) {
+    return is_shared(symbols_, conjunction(symbols_.context(), path, begin), own, shared);
+  };
+  // With a barrier in each iteration all threads are in the same one.
+  const bool are_together =
+      (loop.always_has_barrier ||
+       std::ranges::all_of(body.exits,
+                           [&](const auto& exit) { return all_decide_alike(exit.second.path); })) &&
+      std::ranges::all_of(to_barriers, all_decide_alike);
+  if (!are_together) shared.clear();
   if (loop.has_barrier) {
     for (const std::size_t index : shared) symbols_.at(index).level = Level::block;
-    return;
+    return shared;
   }
   z3::expr_vector from(symbols_.context()), to(symbols_.context());
   for (const std::size_t index : shared) {
@@ -49,12 +71,54 @@ void Walk::share_between_threads(Summary& summary, const ThreadState& after, Reg
                                  one.low, one.high));
     symbols_.of(to.back()).domain = one.domain;
   }
-  if (from.empty()) return;
+  if (from.empty()) return shared;
   for (auto& [block, state] : body.exits) {
     for (z3::expr& condition : state.path) condition = condition.substitute(from, to);
     const auto at_the_end = [&](z3::expr term) { return term.substitute(from, to); };
     for (Value& value : state.registers) value = value.mapped(at_the_end, at_the_end);
   }
+  return shared;
+}
+
+Walk::LastPass Walk::last_pass(Summary& summary, const Region& outer) {
+  const std::size_t arrivals = outer.result == nullptr ? 0 : outer.result->arrivals.size();
+  LastPass pass{run_body(summary, outer.result), std::nullopt};
+  pass.after = met(pass.body.again);
+  // If an iteration may pass by the barriers, each thread must decide alike.
+  std::vector<Path> to_barriers;
+  if (outer.result != nullptr && !graph_.loops()[summary.loop].always_has_barrier) {
+    for (std::size_t i = arrivals; i < outer.result->arrivals.size(); ++i) {
+      to_barriers.push_back(outer.result->arrivals[i].state.path);
+    }
+  }
+  if (!pass.after) return pass;
+  find_same_in_iteration(summary, *pass.after);
+  pass.shared = share_between_threads(summary, *pass.after, pass.body, to_barriers);
+  return pass;
+}
+
+// An inner loop's end may depend on this loop's numbers, and this loop's end on the inner one's.
+// So the numbers are taken to be common, and this has to follow for the next iteration: that is
+// an induction over the iterations, in which threads are together at barriers.
+Walk::LastPass Walk::last_pass_with_inner_loops(Summary& summary, const Region& outer) {
+  const bool has_inner = std::ranges::any_of(
+      graph_.loops(), [&](const Loop& one) { return one.parent == summary.loop; });
+  if (outer.result == nullptr || !has_inner || !graph_.loops()[summary.loop].has_barrier) {
+    return last_pass(summary, outer);
+  }
+  const WalkResult before = *outer.result;
+  LastPass pass = last_pass(summary, outer);
+  if (!pass.after || !pass.shared.empty()) return pass;
+  const std::set<std::size_t> assumed = kept_in_common(summary, *pass.after);
+  for (const std::size_t index : assumed) symbols_.at(index).level = Level::block;
+  *outer.result = before;
+  pass = last_pass(summary, outer);
+  if (pass.shared == assumed) return pass;
+  for (const std::size_t index : symbols_of_loop(summary)) {
+    symbols_.at(index).level = Level::thread;
+  }
+  *outer.result = before;
+  return last_pass(summary, outer);
 }
 
 // What the loop makes of values that threads have in common is common to them in each iteration.

@@ -504,20 +504,7 @@ std::vector<std::pair<std::uint32_t, ThreadState>> Walk::summarise(std::uint32_t
       changes = after && drop_wrong(summary, *after);
     }
   }
-  const std::size_t arrivals = outer.result == nullptr ? 0 : outer.result->arrivals.size();
-  Region body = run_body(summary, outer.result);
-  after = met(body.again);
-  // If an iteration may pass by the barriers, each thread must decide alike.
-  std::vector<Path> to_barriers;
-  if (outer.result != nullptr && !graph_.loops()[loop].always_has_barrier) {
-    for (std::size_t i = arrivals; i < outer.result->arrivals.size(); ++i) {
-      to_barriers.push_back(outer.result->arrivals[i].state.path);
-    }
-  }
-  if (after) {
-    find_same_in_iteration(summary, *after);
-    share_between_threads(summary, *after, body, to_barriers);
-  }
+  Region body = std::move(last_pass_with_inner_loops(summary, outer).body);
   make_exit_certain(summary, body);
   return std::move(body.exits);
 }

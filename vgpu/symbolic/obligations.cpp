@@ -179,6 +179,51 @@ void Obligations::note_counters(const std::vector<Access>& accesses, const FlowG
   }
 }
 
+bool Obligations::is_of_first_thread(const Access& access) {
+  z3::expr_vector from(symbols_.context()), to(symbols_.context());
+  for (const z3::expr& axis : launch_.thread()) {
+    if (axis.is_numeral()) continue;
+    from.push_back(axis);
+    to.push_back(symbols_.number(0));
+  }
+  questions_.set_place(kernel_.body[access.instruction].location);
+  return std::ranges::all_of(access.path, [&](z3::expr condition) {
+    return questions_.follows({}, condition.substitute(from, to).simplify()) == Reply::holds;
+  });
+}
+
+// The first thread stores a number before the first barrier, and all others add behind it: so a
+// thread finds that number, and what the threads of its block add at most.
+void Obligations::note_resets(const std::vector<Access>& all, const std::vector<Access>& first) {
+  const auto is_in_first = [&](const Access& one) {
+    return std::ranges::find(first, one.instruction, &Access::instruction) != first.end();
+  };
+  for (const Access& one : counting_) {
+    const Object& object = launch_.objects()[one.object];
+    const auto times = increases_of_thread_.find(one.object);
+    const bool is_scalar = one.space == ptx::Space::shared &&
+                           number_in(object.bytes) == std::optional<Integer>(one.bytes);
+    if (!is_scalar || times == increases_of_thread_.end() || is_in_first(one)) continue;
+    std::vector<const Access*> stores;
+    for (const Access& other : all) {
+      if (other.object == one.object && other.writes && !other.is_atomic) stores.push_back(&other);
+    }
+    const auto reset = stores.size() == 1 && stores[0]->stored && stores[0]->bytes == one.bytes
+                           ? number_in(*stores[0]->stored)
+                           : std::nullopt;
+    if (!reset || *reset < 0) continue;
+    const auto store = std::ranges::find(first, stores[0]->instruction, &Access::instruction);
+    if (store == first.end() || !is_of_first_thread(*store)) continue;
+    z3::expr threads = symbols_.number(1);
+    for (const z3::expr& axis : launch_.block()) threads = threads * axis;
+    const z3::expr added =
+        (threads * symbols_.number(times->second) - 1) * symbols_.number(*one.step);
+    Symbol& symbol = symbols_.of(*one.before);
+    symbol.facts.push_back(*one.before >= symbols_.number(*reset));
+    symbol.facts.push_back(*one.before <= (symbols_.number(*reset) + added).simplify());
+  }
+}
+
 // What two threads are given by a counter that takes `threads` steps at most, modulo its size.
 z3::expr Obligations::are_few_steps_apart(const Access& one, const z3::expr& distance,
                                           const z3::expr& threads) {

@@ -29,6 +29,10 @@ class Obligations {
   // Finds counters: numbers that atomic operations only increase, by the same step, at most once
   // for each thread and instruction.  Two threads are given different numbers by one.
   void note_counters(const std::vector<Access>& accesses, const FlowGraph& graph);
+  [[nodiscard]] bool has_counters() const { return !counting_.empty(); }
+  // Bounds what counters in shared memory give that a thread resets in the first interval.
+  //   all: accesses of the whole kernel; first: those before the first barrier
+  void note_resets(const std::vector<Access>& all, const std::vector<Access>& first);
   // Lanes of a warp execute its operations together.
   void check_warp_steps(const std::vector<WarpStep>& steps);
   // No assertion is false.
@@ -67,6 +71,8 @@ class Obligations {
   // Whether lanes in lockstep do not race there; else what is true if they do.
   [[nodiscard]] bool are_ordered_in_lockstep(const Access& a, const Access& b, const Other& other,
                                              Path& given);
+  // Whether the first thread of each block makes an access.
+  [[nodiscard]] bool is_of_first_thread(const Access& access);
   // That the numbers which two threads got from one counter differ.
   void add_counters(Path& path, const Other& other, Apart apart);
   [[nodiscard]] z3::expr are_few_steps_apart(const Access& one, const z3::expr& distance,

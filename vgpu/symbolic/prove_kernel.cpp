@@ -31,9 +31,12 @@ void check_kernel(const ptx::Function& kernel, LaunchSymbols& launch, Symbols& s
   Walk walk(symbols, questions, instructions, graph, kernel);
   WalkResult whole = walk.whole_kernel();
   if (launch.forget_values_of_stored(whole.events.accesses)) whole = walk.whole_kernel();
-  obligations.check_accesses(whole.events.accesses);
   if (!has_lockstep_warps) obligations.note_loads(whole.events.accesses);
   obligations.note_counters(whole.events.accesses, graph);
+  if (obligations.has_counters()) {
+    obligations.note_resets(whole.events.accesses, walk.first_interval().events.accesses);
+  }
+  obligations.check_accesses(whole.events.accesses);
   obligations.check_warp_steps(whole.events.warp_steps);
   obligations.check_assertions(whole.events.failed_assertions);
   // Barriers of a warp order its own threads alone, so these are looked at by themselves.

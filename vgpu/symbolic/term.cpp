@@ -11,7 +11,8 @@ int tightness(const Term& term) {
     case Term::Kind::choice: return 0;
     case Term::Kind::either: return 1;
     case Term::Kind::both: return 2;
-    case Term::Kind::equal: return 3;
+    case Term::Kind::equal:
+    case Term::Kind::power_of_two: return 3;
     case Term::Kind::less: return 4;
     case Term::Kind::add:
     case Term::Kind::subtract: return 5;
@@ -54,6 +55,10 @@ std::string text_of(const Term& term) {
     case Term::Kind::maximum:
       return fmt::format("{}({}, {})", name, text_of(term.parts[0]), text_of(term.parts[1]));
     case Term::Kind::opposite: return fmt::format("!{}", in_parentheses(term.parts[0], 7));
+    case Term::Kind::power_of_two: {
+      const std::string of = in_parentheses(term.parts[0], 7);
+      return fmt::format("({0} & ({0} - 1)) == 0", of);
+    }
     case Term::Kind::choice:
       return fmt::format("{} ? {} : {}", in_parentheses(term.parts[0], 1),
                          in_parentheses(term.parts[1], 1), text_of(term.parts[2]));
@@ -69,7 +74,7 @@ std::string text_of(const Condition& condition) {
   const Term::Kind kind = condition.left.kind;
   const bool is_truth = kind == Term::Kind::equal || kind == Term::Kind::less ||
                         kind == Term::Kind::both || kind == Term::Kind::either ||
-                        kind == Term::Kind::opposite;
+                        kind == Term::Kind::opposite || kind == Term::Kind::power_of_two;
   if (is_truth && condition.relation == Condition::Relation::not_equal &&
       condition.right == Term::constant(0)) {
     return text_of(condition.left);

@@ -28,8 +28,9 @@ struct Term {
     less,
     both,
     either,
-    opposite,  // of one
-    choice,    // of three: a condition and two values
+    opposite,      // of one
+    power_of_two,  // of one: whether it is 0, or has one bit
+    choice,        // of three: a condition and two values
   };
   Kind kind = Kind::constant;
   std::int64_t value = 0;     // constant

@@ -143,10 +143,23 @@ class Walk {
                                  const ThreadState& after);
   [[nodiscard]] z3::expr with_count(const Summary& summary, const z3::expr& term,
                                     const z3::expr& count) const;
-  // Whether all threads of a block leave the loop in the same iteration, with the same values.
+  // The pass through the body that is recorded, and what threads have in common in it.
+  struct LastPass {
+    Region body;
+    std::optional<ThreadState> after;
+    std::set<std::size_t> shared{};  // symbols
+  };
+  LastPass last_pass(Summary& summary, const Region& outer);
+  // ... where inner loops may need what threads have in common in this one.
+  LastPass last_pass_with_inner_loops(Summary& summary, const Region& outer);
+  [[nodiscard]] std::set<std::size_t> symbols_of_loop(const Summary& summary) const;
+  // Those that have the same value in all threads of a block, in the same iteration.
+  [[nodiscard]] std::set<std::size_t> kept_in_common(const Summary& summary,
+                                                     const ThreadState& after);
+  // Those, if all threads of a block leave the loop in the same iteration; else none.
   // to_barriers: the ways to barriers that an iteration may pass by.
-  void share_between_threads(Summary& summary, const ThreadState& after, Region& body,
-                             const std::vector<Path>& to_barriers);
+  std::set<std::size_t> share_between_threads(Summary& summary, const ThreadState& after,
+                                              Region& body, const std::vector<Path>& to_barriers);
 
   void find_same_in_iteration(const Summary& summary, const ThreadState& after);
   // Whether threads of a block or warp wait for each other in the loop.
