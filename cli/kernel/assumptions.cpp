@@ -91,6 +91,7 @@ class Assuming {
     choose_block();
     choose_ranges();
     find_index_arrays(prober_, kernel());
+    find_locks();
     fit_lengths();
     report();
     made_.runs = prober_.runs();
@@ -363,6 +364,30 @@ class Assuming {
     }
   }
 
+  // Arrays with whose values a kernel does not end if they are not zeros: locks that somebody
+  // holds, and nobody leaves.
+  void find_locks() {
+    if (!has_atomic_results(module_, kernel().mangled)) return;
+    const auto ends = [&](const std::vector<Fill>& fill) {
+      return std::ranges::all_of(probe(kernel(), kQuickRuns, fill),
+                                 [](const Probe& run) { return run.second.ends; });
+    };
+    std::optional<bool> ends_with_zeros;
+    for (std::size_t i = 0; i < kernel().arrays.size(); ++i) {
+      ArrayParameter& array = kernel().arrays[i];
+      if (given_.values.contains(array.name)) continue;
+      if (!ends_with_zeros) ends_with_zeros = ends(all(Fill::zeros));
+      if (!*ends_with_zeros) return;
+      std::vector<Fill> fill = all(Fill::zeros);
+      fill[i] = Fill::drawn;
+      if (ends(fill)) continue;
+      array.values = ValueRange{0, 0};
+      made_.notes.push_back(fmt::format(
+          "{0} begins with zeros: with others the kernel does not end (--let {0}=LOW..HIGH)",
+          array.name));
+    }
+  }
+
   [[nodiscard]] bool is_length_given(const ArrayParameter& array) const {
     return with_length_.contains(array.name);
   }
@@ -509,7 +534,7 @@ class Assuming {
     }
     for (const ArrayParameter& array : kernel().arrays) {
       made_.lengths.push_back(fmt::format("{} = {}", array.name, array.length.text()));
-      if (array.values) note_values(array);
+      if (array.values && !begins_with_zeros(array)) note_values(array);
     }
     note_orders();
     for (const std::string& aid : given_.aids_left_out) {
@@ -526,13 +551,18 @@ class Assuming {
   // How to say more than a range of indices, once.
   void note_orders() {
     for (const ArrayParameter& array : kernel().arrays) {
-      if (!array.values || array.order != ArrayParameter::Order::any) continue;
+      const bool is_any = array.values && array.order == ArrayParameter::Order::any;
+      if (!is_any || begins_with_zeros(array)) continue;
       made_.notes.push_back(fmt::format(
           "some of these values are equal: --let {0}=distinct says that none are, --let "
           "'{0}=ascending {1}..{2}' that they ascend",
           array.name, array.values->low, array.values->high));
       return;
     }
+  }
+
+  [[nodiscard]] bool begins_with_zeros(const ArrayParameter& array) const {
+    return array.values == ValueRange{0, 0} && !given_.values.contains(array.name);
   }
 
   void note_values(const ArrayParameter& array) {

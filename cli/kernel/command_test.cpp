@@ -177,6 +177,34 @@ TEST_F(KernelCommand, StoresOfOneConstantPreventNoProofAndStoresOfOneDatumDo) {
   expect_contains(tried("in[0]"), "tried only: a note: ");
 }
 
+TEST_F(KernelCommand, ALockBeginsFree) {
+  write("kernel.cu", R"(__global__ void locked(int* lock, int* sum) {
+  while (atomicCAS(lock, 0, 1) != 0) {}
+  __threadfence();
+  *sum += 1;
+  __threadfence();
+  atomicExch(lock, 0);
+}
+)");
+  const Outcome outcome = kernel("--block 1 --grid 2 --trials 10");
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  EXPECT_NE(outcome.out.find("note: lock begins with zeros: with others the kernel does not end"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST_F(KernelCommand, OperationsOfAWarpWithoutAMaskAreOfWarpsInLockstep) {
+  write("kernel.cu", R"(//--blockDim=32 --gridDim=2
+__global__ void summed(const int* in, int* out) {
+  int v = in[blockIdx.x * 32 + threadIdx.x];
+  for (int d = 16; d > 0; d /= 2) v += __shfl_down(v, d);
+  if (threadIdx.x == 0) out[blockIdx.x] = v;
+}
+)");
+  const Outcome outcome = kernel("--trials 60");
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+}
+
 TEST_F(KernelCommand, WhatCannotBeMadeIsRefusedWithAReason) {
   write("kernels.cu", kSource);
   expect_one_line_error(kernel("kernels.cu pointers"),

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "vgpu/program/library_headers.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck {
 namespace {
@@ -54,7 +55,69 @@ Dimensions dimensions_of(const ptx::Module& module,
   return used;
 }
 
+// Which registers hold a special register, moved from one to another.
+std::vector<bool> holders_of(const ptx::Function& function, ptx::SpecialRegister special) {
+  using Kind = ptx::Operand::Kind;
+  std::vector<bool> holds(function.registers.size());
+  bool changes = true;
+  while (changes) {
+    changes = false;
+    for (const ptx::Instruction& one : function.body) {
+      const bool is_copy = one.opcode == ptx::Opcode::mov_ || one.opcode == ptx::Opcode::cvt_;
+      if (!is_copy || one.operands.size() != 2 || one.operands[0].kind != Kind::reg) continue;
+      const ptx::Operand& source = one.operands[1];
+      const bool is_held = (source.kind == Kind::special && source.special == special) ||
+                           (source.kind == Kind::reg && holds[source.index]);
+      if (!is_held || holds[one.operands[0].index]) continue;
+      holds[one.operands[0].index] = changes = true;
+    }
+  }
+  return holds;
+}
+
+// Whether it multiplies a block's number by the block's extent, or by a multiple of that.
+bool multiplies_blocks(const ptx::Instruction& one, const std::vector<bool>& numbers,
+                       const std::vector<bool>& extents, std::int64_t extent) {
+  using Kind = ptx::Operand::Kind;
+  const bool is_shift = one.opcode == ptx::Opcode::shl_;
+  const bool is_product = one.opcode == ptx::Opcode::mul_ || one.opcode == ptx::Opcode::mad_ ||
+                          one.opcode == ptx::Opcode::mul24_ || one.opcode == ptx::Opcode::mad24_;
+  if ((!is_shift && !is_product) || one.operands.size() < 3) return false;
+  const auto is_number = [&](const ptx::Operand& of) {
+    return of.kind == Kind::reg && numbers[of.index];
+  };
+  const auto is_extent = [&](const ptx::Operand& of) {
+    if (of.kind == Kind::reg) return static_cast<bool>(extents[of.index]);
+    if (of.kind != Kind::immediate || extent <= 1) return false;
+    const bool is_possible = !is_shift || of.bits < 32;
+    const auto factor =
+        is_shift && is_possible ? std::int64_t{1} << of.bits : static_cast<std::int64_t>(of.bits);
+    return is_possible && factor > 0 && factor % extent == 0;
+  };
+  const ptx::Operand &a = one.operands[1], &b = one.operands[2];
+  return (is_number(a) && is_extent(b)) || (!is_shift && is_number(b) && is_extent(a));
+}
+
 }  // namespace
+
+std::array<bool, 3> blocks_are_items(const ptx::Module& module, const std::string& kernel,
+                                     const std::array<std::int64_t, 3>& block) {
+  using Register = ptx::SpecialRegister;
+  constexpr std::array kNumbers{Register::ctaid_x, Register::ctaid_y, Register::ctaid_z};
+  constexpr std::array kExtents{Register::ntid_x, Register::ntid_y, Register::ntid_z};
+  std::array<bool, 3> are_items{true, true, true};
+  for (const ptx::Function* const function : reachable_functions(module, kernel)) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::vector<bool> numbers = holders_of(*function, kNumbers[axis]);
+      const std::vector<bool> extents = holders_of(*function, kExtents[axis]);
+      const bool multiplies = std::ranges::any_of(function->body, [&](const auto& one) {
+        return multiplies_blocks(one, numbers, extents, block[axis]);
+      });
+      if (multiplies) are_items[axis] = false;
+    }
+  }
+  return are_items;
+}
 
 std::vector<const ptx::Function*> reachable_functions(const ptx::Module& module,
                                                       const std::string& kernel) {
@@ -87,6 +150,15 @@ Dimensions dimensions_of(const ptx::Module& module, const std::string& kernel) {
   // A kernel that leaves it all to a library has a line of threads, or of blocks.
   return {.grid = own.grid != 0 ? own.grid : std::min(of_libraries.grid, 1),
           .block = own.block != 0 ? own.block : std::min(of_libraries.block, 1)};
+}
+
+bool has_atomic_results(const ptx::Module& module, const std::string& kernel) {
+  return std::ranges::any_of(
+      reachable_functions(module, kernel), [](const ptx::Function* function) {
+        return std::ranges::any_of(function->body, [](const ptx::Instruction& one) {
+          return one.opcode == ptx::Opcode::atom_;
+        });
+      });
 }
 
 std::uint64_t shared_bytes_of(const ptx::Module& module, const std::string& kernel) {

@@ -2,6 +2,7 @@
 // threads and blocks, variables of its module.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +22,16 @@ struct Dimensions {
   int grid = 0, block = 0;
 };
 [[nodiscard]] Dimensions dimensions_of(const ptx::Module& module, const std::string& kernel);
+
+// By axis, whether the number of a block is the number of an item (a row, an image): the code never
+// multiplies it by the block's extent, so it is no part of a thread's number.
+//   block: extents, as far as they are known; else 0
+[[nodiscard]] std::array<bool, 3> blocks_are_items(const ptx::Module& module,
+                                                   const std::string& kernel,
+                                                   const std::array<std::int64_t, 3>& block);
+
+// Whether a kernel uses what atomic operations find.
+[[nodiscard]] bool has_atomic_results(const ptx::Module& module, const std::string& kernel);
 
 // Bytes of the shared variables of a kernel and of the module.
 [[nodiscard]] std::uint64_t shared_bytes_of(const ptx::Module& module, const std::string& kernel);

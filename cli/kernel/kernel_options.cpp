@@ -7,6 +7,8 @@
 
 #include "cli/cli.hpp"
 #include "cli/kernel/contracts.hpp"
+#include "cli/kernel/gpuverify_header.hpp"
+#include "cli/kernel/kernel_code.hpp"
 #include "cli/kernel/kernel_text.hpp"
 #include "cli/kernel/signature.hpp"
 #include "vgpu/text/shell_words.hpp"
@@ -113,7 +115,9 @@ AssumedKernel assumed_kernel(const KernelOptions& options) {
                        .signature = signature,
                        .parameters = std::move(parameters),
                        .is_block_given = kernel.launch.block[0].has_value(),
-                       .has_lockstep_warps = contracts.has_lockstep_warps,
+                       // Operations without masks are of devices whose warps run in lockstep.
+                       .has_lockstep_warps = contracts.has_lockstep_warps ||
+                                             has_operations_without_masks(file.source),
                        .has_weak_volatile = contracts.has_gpuverify_launch && has_volatile(module),
                        .ranges_given = {},
                        .lengths_given = {}};
@@ -124,6 +128,14 @@ AssumedKernel assumed_kernel(const KernelOptions& options) {
     if (array.length.text() != "0") result.lengths_given.push_back(array.name);
   }
   result.assumptions = assumed(std::move(kernel), module, given);
+  const KernelDescription& made = result.assumptions.kernel;
+  std::array<std::int64_t, 3> block{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& extent = made.launch.block[i];
+    const auto nothing = [](std::string_view) { return std::nullopt; };
+    block[i] = extent ? extent->value(nothing).value_or(0) : 0;
+  }
+  result.has_block_for_each = blocks_are_items(module, made.mangled, block);
   return result;
 }
 

@@ -40,10 +40,12 @@ class Fit {
   [[nodiscard]] Expression best() const {
     if (const auto number = constant()) return Expression::number(*number);
     const std::vector<Term> sizes = terms_of_sizes();
-    if (auto found = reached(sizes)) return *found;
+    auto found = reached(sizes);
     const std::vector<Term> launches = terms_of_launches();
-    if (auto found = reached(launches)) return *found;
-    return loose(sizes, launches);
+    // Launches that are drawn have few blocks, and their number looks like a factor of a size.
+    if (auto exact = found ? exactly(launches) : std::nullopt) return *exact;
+    if (!found) found = reached(launches);
+    return found ? *found : loose(sizes, launches);
   }
 
   // Of what data lead to: indices reach as far as their values, unless a size guards them.
@@ -75,6 +77,40 @@ class Fit {
     if (auto found = smallest(terms, most_.factor, most_.extra)) return found;
     if (auto found = one_for_several(terms)) return found;
     return all_but_few(terms);
+  }
+
+  // A function that all samples need all of, unless they touch nothing, if no size is one.
+  [[nodiscard]] std::optional<Expression> exactly(const std::vector<Term>& launches) const {
+    if (kernel_.launch.grid[0]) return std::nullopt;
+    const auto is_exact = [&](const Term& term) {
+      for (std::size_t s = 0; s < samples_.size(); ++s) {
+        if (samples_[s].extent > 0 && samples_[s].extent != term.values[s]) return false;
+      }
+      return true;
+    };
+    const auto is_of_sizes = [&](const std::vector<Term>& terms) {
+      return std::ranges::any_of(terms, is_exact);
+    };
+    const std::vector<Term> sizes = terms_of_sizes();
+    if (is_of_sizes(sizes) || is_of_sizes(with_sums(sizes))) return std::nullopt;
+    for (const std::vector<Term>& terms : {launches, rows_of_blocks()}) {
+      const auto found = std::ranges::find_if(terms, is_exact);
+      if (found != terms.end()) return Expression(found->text);
+    }
+    return std::nullopt;
+  }
+
+  // A row of `columns`, each `pitch` behind the one before, for each block.
+  [[nodiscard]] std::vector<Term> rows_of_blocks() const {
+    std::vector<Term> terms;
+    for (const std::string& pitch : names_) {
+      for (const std::string& columns : names_) {
+        for (const char* const rows : {"gridDim.x", "gridDim.y"}) {
+          add_of_launch(terms, fmt::format("({} - 1) * {} + {}", rows, pitch, columns));
+        }
+      }
+    }
+    return terms;
   }
 
   [[nodiscard]] std::optional<std::int64_t> constant() const {

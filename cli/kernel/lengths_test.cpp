@@ -59,6 +59,12 @@ TEST(Lengths, OfUnguardedKernelsAreTheirThreads) {
   EXPECT_EQ(length([](const Numbers& x) { return x.blocks; }), "gridDim.x");
 }
 
+TEST(Lengths, OfARowForEachBlockFollowTheGrid) {
+  EXPECT_EQ(length([](const Numbers& x) { return x.blocks * x.m; }), "m * gridDim.x");
+  EXPECT_EQ(length([](const Numbers& x) { return (x.blocks - 1) * x.m + x.k; }),
+            "(gridDim.x - 1) * m + k");
+}
+
 TEST(Lengths, HaveAHaloOrOneElementMore) {
   EXPECT_EQ(length([](const Numbers& x) { return x.n + 1; }), "n + 1");
   EXPECT_EQ(length([](const Numbers& x) { return x.n + 2 * x.k; }), "n + 2 * k");
