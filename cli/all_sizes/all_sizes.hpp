@@ -35,8 +35,11 @@ struct KernelOfAllSizes {
   std::string where{};  // "scan.cu:14", of what is not proved; empty: nowhere
   std::string wrap{};   // where an integer wraps in the case that refutes it; empty: unknown
   std::vector<ScalarLimit> limits{};  // if they were asked for
-  bool is_only_size = false;          // the proof is the certificate of the only size
-  bool is_less_optimized = false;     // the proof is of AllSizesOptions::less_optimized
+  // Why larger numbers, which the kernel is meant for, are neither proved nor refuted; empty: they
+  // are, or are not meant.
+  std::string beyond{};
+  bool is_only_size = false;       // the proof is the certificate of the only size
+  bool is_less_optimized = false;  // the proof is of AllSizesOptions::less_optimized
 };
 
 struct PairOfAllSizes {
@@ -76,6 +79,10 @@ struct AllSizesOptions {
 
 // Writes the cases above the limits, and prints how to replay them.  False: one was not written.
 bool keep_limits(const PairOfAllSizes& proof, const std::string& directory);
+
+// "not decided, because of scan.cu:14 (...)"; where: as place_of() gives it
+[[nodiscard]] std::string not_decided(const vgpu::symbolic::KernelProof& proof,
+                                      const std::string& where);
 
 [[nodiscard]] std::string all_sizes_text(const PairOfAllSizes& proof);
 [[nodiscard]] Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs);

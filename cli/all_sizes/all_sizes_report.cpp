@@ -14,6 +14,7 @@ namespace {
 
 using vgpu::symbolic::Answer;
 using vgpu::symbolic::KernelContract;
+using vgpu::symbolic::KernelProof;
 using vgpu::symbolic::ParameterContract;
 using vgpu::symbolic::Range;
 
@@ -62,6 +63,18 @@ std::vector<std::string> arrays_of(const KernelOfAllSizes& one) {
   return lines;
 }
 
+}  // namespace
+
+std::string not_decided(const KernelProof& proof, const std::string& where) {
+  const std::string reason =
+      proof.answer == Answer::suspected
+          ? fmt::format("{} cannot be excluded, and no run shows it", proof.kind)
+          : proof.reason;
+  return fmt::format("not decided,{} ({})", where.empty() ? "" : " because of " + where, reason);
+}
+
+namespace {
+
 std::string answer_of(const PairOfAllSizes& proof, const KernelOfAllSizes& one) {
   if (one.proof.answer == Answer::proved) {
     return fmt::format("proved for every size, launch and datum of the domain{}",
@@ -71,11 +84,7 @@ std::string answer_of(const PairOfAllSizes& proof, const KernelOfAllSizes& one) 
   }
   const std::string where = one.where.empty() ? "" : fmt::format(" because of {}", one.where);
   if (proof.failure) return fmt::format("refuted by a run{}: the case below", where);
-  const std::string reason =
-      one.proof.answer == Answer::suspected
-          ? fmt::format("{} cannot be excluded, and no run shows it", one.proof.kind)
-          : one.proof.reason;
-  return fmt::format("not decided,{} ({})", where, reason);
+  return not_decided(one.proof, one.where);
 }
 
 std::string limit_text(const ScalarLimit& limit) {
@@ -140,6 +149,7 @@ std::string all_sizes_text(const PairOfAllSizes& proof) {
     text += fmt::format("    domain: {}\n", fmt::join(domain_of(one), "; "));
     const std::vector<std::string> arrays = arrays_of(one);
     if (!arrays.empty()) text += fmt::format("    memory: {}\n", fmt::join(arrays, "; "));
+    if (!one.beyond.empty()) text += fmt::format("    larger numbers: {}\n", one.beyond);
     if (!one.wrap.empty()) text += fmt::format("    an integer wraps at {}\n", one.wrap);
     for (const ScalarLimit& limit : one.limits) text += limit_text(limit) + "\n";
     if (one.fitted.launches != 0) {
@@ -171,6 +181,7 @@ Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs) {
                          {"domain", domain_of(one)},
                          {"memory", arrays_of(one)},
                          {"launches", one.fitted.launches},
+                         {"beyond", one.beyond},
                          {"limits", limits_json(one)},
                          {"questions", one.proof.questions},
                          {"units", one.proof.units}});

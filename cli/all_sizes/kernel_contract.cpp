@@ -19,7 +19,6 @@ using vgpu::symbolic::Term;
 using Node = Expression::Node;
 
 constexpr std::array<const char*, 3> kAxisNames{"x", "y", "z"};
-constexpr std::array<std::int64_t, 3> kGridMost{2'147'483'647, 65'535, 65'535};
 constexpr std::array<std::int64_t, 3> kBlockMost{1'024, 1'024, 64};
 constexpr std::int64_t kLargest32 = 2'147'483'647;
 // Numbers of elements that no memory holds.
@@ -31,7 +30,28 @@ constexpr std::int64_t kSide = 30'000;
 
 std::optional<Term> term_of_node(const Node& node);
 
+// Of `(x & (x - 1)) == 0`: x.
+const Node* tested_for_power_of_two(const Node& node) {
+  const auto is_number = [](const Node& one, std::int64_t number) {
+    return one.kind == Node::Kind::number && one.number == number;
+  };
+  if (node.kind != Node::Kind::binary || node.text != "==") return nullptr;
+  const Node& both = *node.operands[0];
+  if (!is_number(*node.operands[1], 0) || both.kind != Node::Kind::binary || both.text != "&") {
+    return nullptr;
+  }
+  const Node &one = *both.operands[0], &less = *both.operands[1];
+  const bool is_less =
+      less.kind == Node::Kind::binary && less.text == "-" && is_number(*less.operands[1], 1);
+  if (!is_less) return nullptr;
+  const auto value = term_of_node(one);
+  return value && value == term_of_node(*less.operands[0]) ? &one : nullptr;
+}
+
 std::optional<Term> binary_term(const Node& node) {
+  if (const Node* const tested = tested_for_power_of_two(node)) {
+    return Term{Term::Kind::power_of_two, 0, {}, {*term_of_node(*tested)}};
+  }
   const auto a = term_of_node(*node.operands[0]), b = term_of_node(*node.operands[1]);
   if (!a || !b) return std::nullopt;
   const std::string& op = node.text;
@@ -106,7 +126,7 @@ class Domains {
     add_launch(contract, false);
     add_parameters(contract, false);
     std::vector<Expression> conditions = kernel_.conditions;
-    std::ranges::copy(covering(kernel_), std::back_inserter(conditions));
+    std::ranges::copy(covering(assumed_), std::back_inserter(conditions));
     for (const Expression& condition : conditions) {
       if (const auto term = term_of(condition)) contract.conditions.push_back(truth(*term));
     }
@@ -351,7 +371,8 @@ std::optional<Term> term_of(const Expression& expression) {
   return term_of_node(expression.root());
 }
 
-std::vector<Expression> covering(const KernelDescription& kernel) {
+std::vector<Expression> covering(const AssumedKernel& assumed) {
+  const KernelDescription& kernel = assumed.assumptions.kernel;
   std::string largest;
   for (const ScalarParameter& scalar : kernel.scalars) {
     if (!is_integer(scalar.element) || bytes_of(scalar.element) < 4) continue;
@@ -361,11 +382,13 @@ std::vector<Expression> covering(const KernelDescription& kernel) {
   std::vector<Expression> conditions;
   for (std::size_t i = 0; i < 3; ++i) {
     if (kernel.launch.grid[i] || static_cast<int>(i) >= kernel.launch.grid_dims) continue;
+    const char* const axis = kAxisNames[i];
     conditions.emplace_back(
-        largest.empty()
-            ? fmt::format("gridDim.{0} * blockDim.{0} <= {1}", kAxisNames[i], kModestNumber)
-            : fmt::format("gridDim.{0} == 1 || (gridDim.{0} - 1) * blockDim.{0} < {1}",
-                          kAxisNames[i], largest));
+        largest.empty() ? fmt::format("gridDim.{0} * blockDim.{0} <= {1}", axis, kModestNumber)
+        : assumed.has_block_for_each[i]
+            ? fmt::format("gridDim.{0} == 1 || gridDim.{0} <= {1}", axis, largest)
+            : fmt::format("gridDim.{0} == 1 || (gridDim.{0} - 1) * blockDim.{0} < {1}", axis,
+                          largest));
   }
   return conditions;
 }

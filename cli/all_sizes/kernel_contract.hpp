@@ -2,6 +2,7 @@
 // domains in which `kernel --prove` tries to prove it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ namespace warpcheck {
 
 // Up to here 32-bit indices with a stride or a halo beside them do not wrap.
 inline constexpr std::int64_t kModestNumber = 1'000'000'000;
+
+// Blocks of a grid, by axis.
+inline constexpr std::array<std::int64_t, 3> kGridMost{2'147'483'647, 65'535, 65'535};
 
 struct KernelDomain {
   vgpu::symbolic::KernelContract contract;
@@ -37,8 +41,9 @@ struct KernelDomain {
 // Integers are no larger than those of the trials.
 void keep_to_trials(const AssumedKernel& kernel, vgpu::symbolic::KernelContract& contract);
 
-// What nobody says of a grid: it has no more blocks than the largest integer needs.
-[[nodiscard]] std::vector<Expression> covering(const KernelDescription& kernel);
+// What nobody says of a grid: it has no more blocks than the largest integer needs, with a thread
+// for each number, or a block.
+[[nodiscard]] std::vector<Expression> covering(const AssumedKernel& kernel);
 
 // With the blocks of the trials and covering grids.
 //   wide: integers that are as large as their type, or what is said of them, allows

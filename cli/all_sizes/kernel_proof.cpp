@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,7 +19,7 @@ using vgpu::symbolic::KernelProof;
 using vgpu::symbolic::ProofLimits;
 using vgpu::symbolic::Suspect;
 
-// The solver's units, of all domains together.
+// The solver's units, of all domains and both codes together.
 constexpr std::uint64_t kUnitsOfDomains = 40'000'000;
 // Of a statement about larger numbers than the proof's, or of a limit.
 constexpr std::uint64_t kUnitsBeyond = 12'000'000;
@@ -78,11 +79,14 @@ class KernelProver {
  public:
   KernelProver(const KernelPair& pair, const AssumedKernel& kernel,
                const std::vector<Settings>& settings, const AllSizesOptions& options,
-               const std::string& text)
+               const std::string& text, bool is_shipped, std::uint64_t& units)
       : pair_(pair),
         kernel_(kernel),
         wants_limits_(options.limits),
         is_only_size_proved_(options.is_only_size_proved),
+        is_shipped_(is_shipped),
+        has_another_(is_shipped && options.less_optimized),
+        units_(units),
         settings_(proved_build_first(settings, !pair.kernel().optimized.empty())),
         text_(std::make_shared<const std::string>(text)),
         module_(ptx::parse(*text_, pair.kernel().file)),
@@ -112,7 +116,8 @@ class KernelProver {
     }
     if (failed_) result.kernels.push_back(*std::move(failed_));
     const bool keeps = has_number_of_trials(kernel_);
-    SuspectRuns runs(kept_pair(keeps ? kernel_.assumptions.kernel : widened(kernel_)), settings_);
+    SuspectRuns runs(kept_pair(keeps ? kernel_.assumptions.kernel : widened(kernel_)), settings_,
+                     kernel_.has_block_for_each);
     for (const Suspect& suspect : suspects_) {
       if (result.failure) break;
       result.failure = runs.smallest_failing(suspect);
@@ -121,7 +126,7 @@ class KernelProver {
     if (is_only_size_proved_) {
       result.kernels.front().proof.answer = Answer::proved;
       result.kernels.front().is_only_size = true;
-    } else {
+    } else if (is_shipped_) {
       result.failure = failure_beyond(result.kernels.front());
     }
     return result;
@@ -140,7 +145,6 @@ class KernelProver {
 
   // From narrow to wide.
   void try_domains(const std::vector<KernelDomain>& domains) {
-    std::uint64_t left = kUnitsOfDomains;
     bool goes_on = true;  // to wider domains of the same blocks
     bool had_any_block = false;
     for (const KernelDomain& domain : domains) {
@@ -148,8 +152,8 @@ class KernelProver {
       had_any_block = domain.has_any_block;
       // Blocks of any size are worth nothing if sizes are fewer for it.
       if (!goes_on || (proved_ && domain.narrowness > proved_narrowness_)) continue;
-      KernelOfAllSizes one = asked(domain, std::min(ProofLimits{}.units_of_kernel, left));
-      left -= std::min(left, one.proof.units);
+      KernelOfAllSizes one = asked(domain, std::min(ProofLimits{}.units_of_kernel, units_));
+      units_ -= std::min(units_, one.proof.units);
       if (one.proof.answer == Answer::suspected && !is_beyond_trials(one.proof)) {
         suspects_.push_back(one.proof.suspect);
       }
@@ -160,7 +164,9 @@ class KernelProver {
     if (proved_ || domains.empty() || !has_number_of_trials(kernel_)) return;
     KernelDomain of_trials = domains.front();
     keep_to_trials(kernel_, of_trials.contract);
-    KernelOfAllSizes one = asked(of_trials, std::min(ProofLimits{}.units_of_kernel, left));
+    const std::uint64_t units = has_another_ ? units_ / 2 : units_;
+    KernelOfAllSizes one = asked(of_trials, std::min(ProofLimits{}.units_of_kernel, units));
+    units_ -= std::min(units_, one.proof.units);
     if (one.proof.answer == Answer::suspected) suspects_.push_back(one.proof.suspect);
     const bool is_proved = one.proof.answer == Answer::proved;
     (is_proved ? proved_ : failed_) = std::move(one);
@@ -187,24 +193,41 @@ class KernelProver {
     std::string obstacle;
     KernelDomain domain = domain_beyond(kernel_, function_, large, kModestNumber, obstacle);
     KernelOfAllSizes one = asked(domain, kUnitsBeyond);
-    if (one.proof.answer == Answer::proved) known = std::move(one);
-    if (one.proof.answer != Answer::suspected) return std::nullopt;
+    if (one.proof.answer == Answer::proved) {
+      known = std::move(one);
+      return std::nullopt;
+    }
+    const std::string undecided = not_decided(one.proof, one.where);
+    std::optional<Case> found = failing_beyond(one, large);
+    if (found) {
+      known = std::move(one);
+    } else if (known.proof.answer == Answer::proved) {
+      known.beyond = undecided;
+    }
+    return found;
+  }
+
+  // A case of what is suspected of larger numbers; of the largest ones if nothing is.
+  std::optional<Case> failing_beyond(KernelOfAllSizes& one, const std::vector<std::string>& large) {
     KernelDescription wide = widened(kernel_);
-    std::ranges::copy(covering(wide), std::back_inserter(wide.conditions));
-    SuspectRuns runs(kept_pair(std::move(wide)), settings_);
-    std::optional<Case> found = runs.smallest_failing(one.proof.suspect, large);
-    if (!found) return std::nullopt;
-    known = std::move(one);
-    known.wrap = runs.wrap_of(*found);
+    std::ranges::copy(covering(kernel_), std::back_inserter(wide.conditions));
+    SuspectRuns runs(kept_pair(std::move(wide)), settings_, kernel_.has_block_for_each);
+    std::map<std::string, std::int64_t> largest;
+    for_each_scalar(one.fitted.contract,
+                    [&](const auto& scalar) { largest[scalar.name] = scalar.range.high; });
+    std::optional<Case> found = one.proof.answer == Answer::suspected
+                                    ? runs.smallest_failing(one.proof.suspect, large)
+                                    : runs.smallest_failing_large(largest);
+    if (found) one.wrap = runs.wrap_of(*found);
     return found;
   }
 
   // Of each integer, where the others are as large as the proof allows.
   void add_limits(KernelOfAllSizes& known) {
     KernelDescription wide = widened(kernel_);
-    std::ranges::copy(covering(wide), std::back_inserter(wide.conditions));
+    std::ranges::copy(covering(kernel_), std::back_inserter(wide.conditions));
     const KernelPair& pair = kept_pair(std::move(wide));
-    LimitSearch search(module_, pair, settings_, limits_.on_question);
+    LimitSearch search(module_, pair, settings_, limits_.on_question, kernel_.has_block_for_each);
     std::vector<std::string> names;
     std::int64_t most = kModestNumber;
     for_each_parameter(known.fitted.contract, [&](const auto& one) {
@@ -223,6 +246,8 @@ class KernelProver {
   const AssumedKernel& kernel_;
   bool wants_limits_;
   bool is_only_size_proved_;
+  bool is_shipped_, has_another_;  // another code may be asked about after this one
+  std::uint64_t& units_;           // that are left
   std::vector<Settings> settings_;
   std::shared_ptr<const std::string> text_;
   const ptx::Module module_;
@@ -261,16 +286,16 @@ PairOfAllSizes prove_kernel_file(const KernelPair& pair, const AssumedKernel& ke
                                  const std::vector<Settings>& settings,
                                  const AllSizesOptions& options) {
   const KernelDescription& described = pair.kernel();
-  PairOfAllSizes shipped =
-      KernelProver(pair, kernel, settings, options,
-                   described.optimized.empty() ? described.unoptimized : described.optimized)
-          .all();
+  const std::string& code =
+      described.optimized.empty() ? described.unoptimized : described.optimized;
+  std::uint64_t units = kUnitsOfDomains;
+  PairOfAllSizes shipped = KernelProver(pair, kernel, settings, options, code, true, units).all();
   const bool is_decided = shipped.is_proved() || shipped.failure;
   if (is_decided || !shipped.obstacle.empty() || !options.less_optimized) return shipped;
   // Loops that the optimiser has unrolled are harder to follow than those of the source.
   const std::optional<std::string> text = options.less_optimized();
   if (!text) return shipped;
-  PairOfAllSizes other = KernelProver(pair, kernel, settings, options, *text).all();
+  PairOfAllSizes other = KernelProver(pair, kernel, settings, options, *text, false, units).all();
   for (KernelOfAllSizes& one : other.kernels) one.is_less_optimized = true;
   return other.is_proved() || other.failure ? other : shipped;
 }

@@ -222,6 +222,32 @@ __global__ void invariant(int* a) {
     a[blockIdx.x * 64 + threadIdx.x] += i;
 })",
      "i <= 100", "i <= 99", "trap", 3},
+    {"queue", R"(//--blockDim=64 --gridDim=2
+__global__ void queue(const int* in, int* out) {
+  __shared__ int count;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  if (in[blockIdx.x * 64 + threadIdx.x] > 0) out[blockIdx.x * 64 + atomicAdd(&count, 1)] = 1;
+})",
+     "__syncthreads();", "", "data-race", 4},
+    {"pairs", R"(//--blockDim=64 --gridDim=2
+__global__ void pairs(int* a, unsigned stride) {
+  __requires(__is_pow2(stride) && stride >= 1 && stride <= 64);
+  unsigned i = blockIdx.x * 64 + threadIdx.x, low = 2 * i - (i & (stride - 1));
+  a[low + stride] = a[low];
+})",
+     "2 * i", "i", "data-race", 5},
+    {"nested", R"(//--blockDim=64 --gridDim=1
+__global__ void nested(int* a, int n) {
+  for (int k = 0; k < n; ++k)
+    for (int j = k; j > 0; --j) {
+      int v = a[(threadIdx.x + j) % 64];
+      __syncthreads();
+      a[threadIdx.x] = v;
+      __syncthreads();
+    }
+})",
+     "      __syncthreads();\n    }", "    }", "data-race", 7},
     {"column", R"(__global__ void column(float* a, const float* b, int rows, int columns) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row < rows)
@@ -235,7 +261,7 @@ class KernelProof : public ShellTest, public testing::WithParamInterface<Twin> {
   [[nodiscard]] Outcome prove(const std::string& source) const {
     std::ofstream(directory_ / "kernel.cu") << source << "\n";
     return shell("CUDA_HOME=" WARPCHECK_CUDA_HOME " " WARPCHECK_PROGRAM
-                 " kernel kernel.cu --prove --trials 60 " +
+                 " kernel kernel.cu --prove --trials 40 " +
                  std::string(GetParam().options));
   }
 };
@@ -294,6 +320,22 @@ TEST_F(HugeNumbers, WithBits64ItIsProved) {
   const Outcome outcome = kernel(kThreadNumber, "--prove --instantiate 'fill<long long>'");
   EXPECT_EQ(outcome.status, 0) << outcome.out;
   EXPECT_NE(outcome.out.find("domain: n = 0 .. 1099511627776;"), std::string::npos) << outcome.out;
+}
+
+TEST_F(HugeNumbers, OneBlockARowIsAGridOfAsManyBlocksAsRows) {
+  const Outcome outcome = kernel(R"(// values: rows = 0..100000, pitch = 0..100000
+// lengths: m = rows * pitch
+__global__ void clear(char* m, int rows, int pitch) {
+  int row = blockIdx.x, column = threadIdx.x;
+  if (row < rows && column < pitch) m[row * pitch + column] = 0;
+}
+)",
+                                 "--prove");
+  EXPECT_EQ(outcome.status, 1) << outcome.out;
+  for (const char* const expected : {"clear: refuted", "out-of-bounds on global memory",
+                                     "kernel.cu:5", "an integer wraps at kernel.cu:5"}) {
+    EXPECT_NE(outcome.out.find(expected), std::string::npos) << expected << "\n" << outcome.out;
+  }
 }
 
 TEST_F(HugeNumbers, ALimitIsTheLargestNumberThatIsProvedAndTheCaseAboveReplays) {

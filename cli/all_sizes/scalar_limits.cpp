@@ -65,8 +65,9 @@ struct LimitSearch::Search {
 };
 
 LimitSearch::LimitSearch(const ptx::Module& module, const KernelPair& pair,
-                         const std::vector<Settings>& settings, const OnQuestion& on_question)
-    : module_(module), pair_(pair), runs_(pair, settings) {
+                         const std::vector<Settings>& settings, const OnQuestion& on_question,
+                         const std::array<bool, 3>& has_block_for_each)
+    : module_(module), pair_(pair), runs_(pair, settings, has_block_for_each) {
   limits_.on_question = on_question;
 }
 
@@ -313,7 +314,7 @@ std::vector<ScalarLimit> limits_of(const KernelOfAllSizes& kernel, const OnQuest
   if (!description) return limits;
   const KernelPair& pair = kept_pair(*std::move(description));
   Settings settings;
-  LimitSearch search(module, pair, {settings}, on_question);
+  LimitSearch search(module, pair, {settings}, on_question, {});
   for (ScalarLimit& limit : limits) {
     KernelContract wide = contract;
     const auto scalar =

@@ -14,7 +14,8 @@ class LimitSearch {
  public:
   // pair: of the kernel, for all values of its integers; it outlives the cases.
   LimitSearch(const ptx::Module& module, const KernelPair& pair,
-              const std::vector<Settings>& settings, const OnQuestion& on_question);
+              const std::vector<Settings>& settings, const OnQuestion& on_question,
+              const std::array<bool, 3>& has_block_for_each);
 
   // contract: with all values of that scalar.  known: it is proved up to this value, if any.
   [[nodiscard]] ScalarLimit of(const std::string& scalar,

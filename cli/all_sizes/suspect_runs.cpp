@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
+#include "cli/all_sizes/kernel_contract.hpp"
 #include "harness/input/tape.hpp"
 #include "vgpu/check/finding.hpp"
 
@@ -83,22 +85,23 @@ bool is_function_of_place(const ArrayParameter& array) {
   return array.order == ArrayParameter::Order::any && (!array.values || array.values->low == 0);
 }
 
-// The grid follows the integers down, so that it covers no more than they need.
-void shrink_grid(const KernelDescription& kernel, KernelInput& input) {
-  std::int64_t largest = 1;
-  for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
-    if (is_integer(kernel.scalars[i].element)) largest = std::max(largest, input.integers[i]);
-  }
-  const auto fit_axis = [&](std::uint32_t& grid, std::uint32_t block) {
-    const std::int64_t needed = std::max<std::int64_t>(1, (largest - 1) / block + 1);
-    grid = static_cast<std::uint32_t>(std::min<std::int64_t>(grid, needed));
-  };
-  fit_axis(input.launch.grid.x, input.launch.block.x);
-  fit_axis(input.launch.grid.y, input.launch.block.y);
-  fit_axis(input.launch.grid.z, input.launch.block.z);
-}
-
 }  // namespace
+
+void SuspectRuns::shrink_grid(KernelInput& input) const {
+  const std::vector<ScalarParameter>& scalars = pair_.kernel().scalars;
+  std::int64_t largest = 1;
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    if (is_integer(scalars[i].element)) largest = std::max(largest, input.integers[i]);
+  }
+  const auto fit_axis = [&](std::size_t axis, std::uint32_t& grid, std::uint32_t block) {
+    const std::int64_t needed =
+        has_block_for_each_[axis] ? largest : std::max<std::int64_t>(1, (largest - 1) / block + 1);
+    grid = static_cast<std::uint32_t>(std::min({std::int64_t{grid}, needed, kGridMost[axis]}));
+  };
+  fit_axis(0, input.launch.grid.x, input.launch.block.x);
+  fit_axis(1, input.launch.grid.y, input.launch.block.y);
+  fit_axis(2, input.launch.grid.z, input.launch.block.z);
+}
 
 Case SuspectRuns::case_of(AnyInput input, const Settings& settings) const {
   Case a_case;
@@ -159,7 +162,7 @@ std::optional<Case> SuspectRuns::failing_wider(const KernelInput& shape,
   for (const auto axis : {&Dim3::x, &Dim3::y, &Dim3::z}) {
     KernelInput wider = shape;
     wider.launch.grid.*axis = UINT32_MAX;
-    shrink_grid(pair_.kernel(), wider);
+    shrink_grid(wider);
     if (wider.launch.grid.*axis <= shape.launch.grid.*axis) continue;
     if (auto found = failing_sparsely(std::move(wider), blocks)) return found;
   }
@@ -184,7 +187,7 @@ std::optional<Case> SuspectRuns::failing_just_beyond(const KernelInput& shape,
     }
     if (!is_changed) continue;
     nearer.launch.grid.x = UINT32_MAX;
-    shrink_grid(kernel, nearer);
+    shrink_grid(nearer);
     if (auto found = failing_sparsely(std::move(nearer), {})) return found;
   }
   return std::nullopt;
@@ -224,6 +227,24 @@ std::optional<Case> SuspectRuns::smallest_failing(const Suspect& suspect,
   return found;
 }
 
+std::optional<Case> SuspectRuns::smallest_failing_large(
+    const std::map<std::string, std::int64_t>& largest) {
+  const LaunchRule& rule = pair_.kernel().launch;
+  kind_.reset();
+  KernelInput shape = shape_of(pair_.kernel(), {.scalars = largest});
+  if (!fit_launch(pair_.kernel(), shape)) return std::nullopt;
+  Dim3& grid = shape.launch.grid;
+  const std::array axes{&grid.x, &grid.y, &grid.z};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const bool is_drawn = !rule.grid[i] && static_cast<int>(i) < rule.grid_dims;
+    if (is_drawn) *axes[i] = UINT32_MAX;
+  }
+  shrink_grid(shape);
+  auto found = failing_sparsely(std::move(shape), {});
+  if (found) found = smallest(*found);
+  return found;
+}
+
 Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar, std::int64_t passes) {
   const KernelDescription& kernel = pair_.kernel();
   Case best = failing_case;
@@ -232,7 +253,7 @@ Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar, std::in
   const auto failing_with = [&](std::int64_t value) {
     KernelInput input = kernel_input_of(best);
     input.integers[scalar] = value;
-    shrink_grid(kernel, input);
+    shrink_grid(input);
     return failing_sparsely(input, *input.blocks);
   };
   // Far beyond 2^32 what wraps twice may be right, so that bisection would miss what is nearer.
@@ -248,7 +269,7 @@ Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar, std::in
     for (; tried < high && tried < middle + kStepsToDomain && !found; ++tried) {
       KernelInput input = kernel_input_of(best);
       input.integers[scalar] = tried;
-      shrink_grid(kernel, input);
+      shrink_grid(input);
       if (!fit(kernel, input)) continue;
       const AnyInput candidate = std::make_shared<const KernelInput>(input);
       if (!pair_.in_domain(candidate)) continue;
