@@ -87,7 +87,7 @@ class KernelRun {
     print(assumptions_text(kernel.assumptions, kernel.signature));
     run_.assumed = lines_of(kernel.assumptions);
     if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
-      print("  warps: their lanes run in lockstep (--warp-sync=32)\n");
+      print("  warps: their lanes run in lockstep (--warp-sync=32, or shuffles without a mask)\n");
     }
     if (kernel.has_weak_volatile && !arguments_.is_volatile_given()) {
       print("  volatile accesses: like plain ones, as GPUVerify takes them (--volatile strong)\n");

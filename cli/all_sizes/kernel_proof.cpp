@@ -19,7 +19,8 @@ using vgpu::symbolic::KernelProof;
 using vgpu::symbolic::ProofLimits;
 using vgpu::symbolic::Suspect;
 
-// The solver's units, of all domains and both codes together.
+// The solver's units, of all domains.  What one code leaves is another one's, which gets those of
+// one domain at least.
 constexpr std::uint64_t kUnitsOfDomains = 40'000'000;
 // Of a statement about larger numbers than the proof's, or of a limit.
 constexpr std::uint64_t kUnitsBeyond = 12'000'000;
@@ -295,6 +296,7 @@ PairOfAllSizes prove_kernel_file(const KernelPair& pair, const AssumedKernel& ke
   // Loops that the optimiser has unrolled are harder to follow than those of the source.
   const std::optional<std::string> text = options.less_optimized();
   if (!text) return shipped;
+  units = std::max(units, ProofLimits{}.units_of_kernel);
   PairOfAllSizes other = KernelProver(pair, kernel, settings, options, *text, false, units).all();
   for (KernelOfAllSizes& one : other.kernels) one.is_less_optimized = true;
   return other.is_proved() || other.failure ? other : shipped;

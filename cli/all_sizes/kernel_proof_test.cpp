@@ -241,13 +241,12 @@ __global__ void pairs(int* a, unsigned stride) {
 __global__ void nested(int* a, int n) {
   for (int k = 0; k < n; ++k)
     for (int j = k; j > 0; --j) {
-      int v = a[(threadIdx.x + j) % 64];
-      __syncthreads();
-      a[threadIdx.x] = v;
+      a[threadIdx.x] += j;
       __syncthreads();
     }
+  a[threadIdx.x] += n;
 })",
-     "      __syncthreads();\n    }", "    }", "data-race", 7},
+     "j = k", "j = k + threadIdx.x % 2", "barrier-divergence", 6, "--let n=0..20"},
     {"column", R"(__global__ void column(float* a, const float* b, int rows, int columns) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row < rows)

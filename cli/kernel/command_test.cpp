@@ -186,7 +186,7 @@ TEST_F(KernelCommand, ALockBeginsFree) {
   atomicExch(lock, 0);
 }
 )");
-  const Outcome outcome = kernel("--block 1 --grid 2 --trials 10");
+  const Outcome outcome = kernel("kernel.cu --block 1 --grid 2 --trials 10");
   EXPECT_EQ(outcome.status, 0) << outcome.out;
   EXPECT_NE(outcome.out.find("note: lock begins with zeros: with others the kernel does not end"),
             std::string::npos)
@@ -201,7 +201,7 @@ __global__ void summed(const int* in, int* out) {
   if (threadIdx.x == 0) out[blockIdx.x] = v;
 }
 )");
-  const Outcome outcome = kernel("--trials 60");
+  const Outcome outcome = kernel("kernel.cu --trials 60");
   EXPECT_EQ(outcome.status, 0) << outcome.out;
 }
 

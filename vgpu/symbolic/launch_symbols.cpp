@@ -35,14 +35,17 @@ LaunchSymbols::LaunchSymbols(Symbols& symbols, Questions& questions, const ptx::
   declare_variables();
   for (const Condition& one : contract.conditions) {
     questions.assume(condition(one));
-    keep_to_powers_of_two(one);
+    if (is_truth(one)) keep_to_powers_of_two(one.left);
   }
 }
 
 // A number of few values may be a divisor or a mask: then its values are tried one after the other.
-void LaunchSymbols::keep_to_powers_of_two(const Condition& condition) {
-  if (!is_truth(condition) || condition.left.kind != Term::Kind::power_of_two) return;
-  const z3::expr number = term(condition.left.parts.at(0));
+void LaunchSymbols::keep_to_powers_of_two(const Term& holds) {
+  if (holds.kind == Term::Kind::both) {
+    for (const Term& part : holds.parts) keep_to_powers_of_two(part);
+  }
+  if (holds.kind != Term::Kind::power_of_two) return;
+  const z3::expr number = term(holds.parts.at(0));
   if (!number.is_const() || number.is_numeral()) return;
   Symbol& symbol = symbols_.of(number);
   if (symbol.low < 0 || symbol.high >= power_of_two(kExponentTried)) return;

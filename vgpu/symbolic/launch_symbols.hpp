@@ -49,7 +49,7 @@ class LaunchSymbols {
   [[nodiscard]] z3::expr term(const Term& term) const;
   [[nodiscard]] z3::expr is_true(const Term& term) const;
   [[nodiscard]] z3::expr condition(const Condition& condition) const;
-  void keep_to_powers_of_two(const Condition& condition);
+  void keep_to_powers_of_two(const Term& holds);
   std::uint32_t add_object(const std::string& name, ptx::Space space, const z3::expr& bytes,
                            std::uint32_t alignment);
 
