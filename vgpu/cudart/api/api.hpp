@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <new>
 #include <string_view>
@@ -78,6 +79,27 @@ cudaError_t on_stream(std::string_view call, cudaStream_t handle, Body&& body) {
     Stream* const stream = device.execution().find_stream(call, handle);
     return stream == nullptr ? cudaErrorInvalidResourceHandle : body(device, *stream);
   });
+}
+
+// --- failures of many calls, with their reasons for the report ----------------------------------
+
+inline cudaError_t no_such_device(Device& device, int number) {
+  return device.errors().because(
+      cudaErrorInvalidDevice,
+      fmt::format("device {}, and the devices are 0 to {}", number, device.count() - 1));
+}
+
+// Returns cudaErrorInvalidValue if there are flags besides the known ones.
+inline cudaError_t check_flags(Device& device, unsigned flags, unsigned known) {
+  if ((flags & ~known) == 0) return cudaSuccess;
+  return device.errors().because(
+      cudaErrorInvalidValue,
+      fmt::format("flags {:#x}, and the known ones are {:#x}", flags, known));
+}
+
+inline cudaError_t not_managed(Device& device) {
+  return device.errors().because(cudaErrorInvalidValue,
+                                 "the bytes are not inside memory of cudaMallocManaged()");
 }
 
 // For an API function that exists but is not implemented: refuses it by name.

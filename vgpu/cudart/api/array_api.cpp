@@ -94,6 +94,21 @@ std::optional<Place> place_of(Device& device, const ArrayOrPointer& side, const 
       from.pitch, from.slice};
 }
 
+// Why a side of a copy has no place.
+cudaError_t outside(Device& device, const ArrayOrPointer& side, const Box& box) {
+  std::string why = "a null pointer";
+  if (side.array != nullptr) {
+    const Array* const array = device.arrays().find(side.array);
+    why = array == nullptr
+              ? "the array was never made, or freed"
+              : fmt::format(
+                    "{} rows of {} bytes from row {} and byte {} on are not inside an array "
+                    "of {} rows of {} bytes",
+                    box.height, box.width, side.y, side.x, array->rows(), array->row_bytes());
+  }
+  return device.errors().because(cudaErrorInvalidValue, std::move(why));
+}
+
 cudaError_t copy_boxes(std::string_view call, const ArrayOrPointer& target,
                        const ArrayOrPointer& source, const Box& box, int kind, cudaStream_t stream,
                        Waiting waiting) {
@@ -101,7 +116,7 @@ cudaError_t copy_boxes(std::string_view call, const ArrayOrPointer& target,
     if (box.bytes() == 0) return cudaSuccess;
     const std::optional<Place> to = place_of(device, target, box);
     const std::optional<Place> from = place_of(device, source, box);
-    if (!to || !from) return cudaErrorInvalidValue;
+    if (!to || !from) return outside(device, !to ? target : source, box);
     return copy(device, call, *to, *from, box, kind, found, waiting);
   });
 }

@@ -199,11 +199,7 @@ cudaError_t cudaGetDevice(int* number) {
 
 cudaError_t cudaSetDevice(int number) {
   return answer_even_after_a_fault([&](Device& device) {
-    if (!device.exists(number)) {
-      return device.errors().because(
-          cudaErrorInvalidDevice,
-          fmt::format("device {}, and the devices are 0 to {}", number, device.count() - 1));
-    }
+    if (!device.exists(number)) return no_such_device(device, number);
     current_device() = static_cast<unsigned>(number);
     return cudaSuccess;
   });
@@ -212,7 +208,7 @@ cudaError_t cudaSetDevice(int number) {
 // Sets the flags like cudaSetDeviceFlags; the current device of the thread does not change.
 cudaError_t cudaInitDevice(int number, unsigned flags, unsigned how) {
   return answer_even_after_a_fault([&](Device& device) {
-    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) return no_such_device(device, number);
     if ((how & ~unsigned{cudaInitDeviceFlagsAreValid}) != 0) return cudaErrorInvalidValue;
     if (how == 0) return cudaSuccess;
     if ((flags & ~unsigned{cudaDeviceMask}) != 0) return cudaErrorInvalidValue;
@@ -224,7 +220,7 @@ cudaError_t cudaInitDevice(int number, unsigned flags, unsigned how) {
 // The flags determine how the host waits, which has no effect here.
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return answer_even_after_a_fault([&](Device& device) {
-    if ((flags & ~unsigned{cudaDeviceMask}) != 0) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check_flags(device, flags, cudaDeviceMask)) return error;
     device.own().flags = flags;
     return cudaSuccess;
   });
@@ -233,7 +229,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int number) {
   return answer_even_after_a_fault([&](Device& device) {
     if (properties == nullptr) return cudaErrorInvalidValue;
-    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) return no_such_device(device, number);
     describe(*properties, device.trial().capability());
     const unsigned in_system = device.number_in_system(number);
     properties->pciDeviceID = static_cast<int>(in_system);
@@ -246,7 +242,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int number) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int number) {
   return answer_even_after_a_fault([&](Device& device) {
     if (value == nullptr) return cudaErrorInvalidValue;
-    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) return no_such_device(device, number);
     const int id = number_of(attribute);
     if (id < kFirstAttribute || id >= cudaDevAttrMax) return cudaErrorInvalidValue;
     if (id == cudaDevAttrPciDeviceId) {
@@ -286,7 +282,7 @@ cudaError_t cudaSetValidDevices(int* numbers, int count) {
 cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int number) {
   return answer_even_after_a_fault([&](Device& device) {
     if (text == nullptr || size <= 0) return cudaErrorInvalidValue;
-    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) return no_such_device(device, number);
     std::strncpy(text, bus_id(device.number_in_system(number)).c_str(),
                  static_cast<std::size_t>(size) - 1);
     text[size - 1] = 0;
@@ -310,7 +306,7 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements,
                                                  const cudaChannelFormatDesc* format, int number) {
   return answer([&](Device& device) {
     if (elements == nullptr || format == nullptr) return cudaErrorInvalidValue;
-    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) return no_such_device(device, number);
     *elements = static_cast<std::size_t>(virtual_gpu::kTexture1DLinearWidthMax);
     return cudaSuccess;
   });
@@ -347,7 +343,10 @@ cudaError_t cudaDeviceReset() {
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return answer([&](Device& device) {
     const int index = number_of(limit);
-    if (!exists(index)) return cudaErrorInvalidValue;
+    if (!exists(index)) {
+      return device.errors().because(cudaErrorInvalidValue,
+                                     fmt::format("{} is no cudaLimit", index));
+    }
     if (!is_supported(device.trial().capability(), index)) return cudaErrorUnsupportedLimit;
     return device.limits().set(limit, value);
   });

@@ -25,7 +25,9 @@ template <typename Body>
 cudaError_t with_kernel(Device& device, const void* function, Body&& body) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Kernel* const kernel = Registry::instance().find_kernel(function);
-  if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
+  if (kernel == nullptr) {
+    return device.errors().because(cudaErrorInvalidResourceHandle, "the pointer is no kernel");
+  }
   const Allocations& memory = device.allocations();
   DeviceCode& code = kernel->unit->code(device.trial(), memory, kernel->name);
   return body(kernel->attributes_on(memory), code, code.link(kernel->name).program);
@@ -40,7 +42,10 @@ int target_version(const std::string& target) {
 cudaError_t set_dynamic_shared_bytes(Device& device, KernelAttributes& attributes,
                                      const vgpu::Program& program, int value) {
   const std::size_t max = device.trial().capability().block_shared_bytes_opt_in();
-  if (value < 0) return device.errors().because(cudaErrorInvalidValue, "fewer than 0 bytes");
+  if (value < 0) {
+    return device.errors().because(cudaErrorInvalidValue,
+                                   fmt::format("{} bytes of dynamic shared memory < 0", value));
+  }
   if (program.static_shared_bytes + static_cast<std::size_t>(value) > max) {
     return device.errors().because(
         cudaErrorInvalidValue,
@@ -60,7 +65,11 @@ cudaError_t set_attribute(Device& device, KernelAttributes& attributes,
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
       return set_dynamic_shared_bytes(device, attributes, program, value);
     case cudaFuncAttributePreferredSharedMemoryCarveout:
-      if (value < -1 || value > 100) return cudaErrorInvalidValue;
+      if (value < -1 || value > 100) {
+        return device.errors().because(
+            cudaErrorInvalidValue,
+            fmt::format("a carveout of {}, and it is a percentage, or -1", value));
+      }
       attributes.carveout = value;
       return cudaSuccess;
     case cudaFuncAttributeClusterDimMustBeSet:

@@ -152,8 +152,12 @@ cudaError_t try_launch(Device& device, std::string_view call, const void* functi
   Stream* const stream = device.execution().find_stream(call, handle);
   // A launch needs a stream of the thread's device (Programming Guide, "Stream and Event
   // Behavior").
-  if (stream == nullptr || stream->device != device.number()) {
-    return cudaErrorInvalidResourceHandle;
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  if (stream->device != device.number()) {
+    return device.errors().because(
+        cudaErrorInvalidResourceHandle,
+        fmt::format("the stream is of device {}, and the current one is {}", stream->device,
+                    device.number()));
   }
   KernelWork work;
   const cudaError_t error = prepare(device, function, configuration, arguments, work);

@@ -5,6 +5,7 @@
 // code that reads it before it has waited for a kernel may find the content from before the kernel.
 // Advice and prefetching have no effect except on queries.
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <optional>
 
@@ -43,9 +44,13 @@ extern "C" {
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
   return answer([&](Device& device) {
-    if (pointer == nullptr || bytes == 0 ||
-        (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) {
-      return cudaErrorInvalidValue;
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    if (bytes == 0) return device.errors().because(cudaErrorInvalidValue, "0 bytes");
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) {
+      return device.errors().because(
+          cudaErrorInvalidValue,
+          fmt::format("flags {:#x}, and cudaMemAttachGlobal or cudaMemAttachHost is wanted",
+                      flags));
     }
     warpcheck::vgpu::Allocation* const allocation = device.allocations().allocate_mapped(bytes);
     if (allocation == nullptr) return cudaErrorMemoryAllocation;
@@ -59,9 +64,11 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
                                  unsigned flags, cudaStream_t stream) {
   return on_stream("cudaMemPrefetchAsync", stream, [&](Device& device, Stream& found) {
     const warpcheck::vgpu::Allocation* const allocation = managed_at(device, pointer, bytes);
-    if (allocation == nullptr || bytes == 0 || flags != 0) return cudaErrorInvalidValue;
+    if (allocation == nullptr) return not_managed(device);
+    if (bytes == 0) return device.errors().because(cudaErrorInvalidValue, "0 bytes");
+    if (const cudaError_t error = check_flags(device, flags, 0)) return error;
     const std::optional<int> place = place_of(device, location);
-    if (!place) return cudaErrorInvalidDevice;
+    if (!place) return no_such_device(device, location.id);
     device.advice()[allocation].prefetched = *place;
     return device.execution().submit(found, EmptyWork{}, false);
   });
@@ -71,7 +78,8 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise ad
                           cudaMemLocation location) {
   return answer([&](Device& device) {
     const warpcheck::vgpu::Allocation* const allocation = managed_at(device, pointer, bytes);
-    if (allocation == nullptr || bytes == 0) return cudaErrorInvalidValue;
+    if (allocation == nullptr) return not_managed(device);
+    if (bytes == 0) return device.errors().because(cudaErrorInvalidValue, "0 bytes");
     return device.advice()[allocation].advise(number_of(advice), place_of(device, location));
   });
 }
@@ -102,9 +110,8 @@ cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_bytes,
 // The stream of managed memory matters only to devices without concurrentManagedAccess.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t, unsigned flags) {
   return on_stream("cudaStreamAttachMemAsync", stream, [&](Device& device, Stream& found) {
-    if (managed_at(device, pointer, 1) == nullptr || flags == 0 || flags > cudaMemAttachSingle) {
-      return cudaErrorInvalidValue;
-    }
+    if (managed_at(device, pointer, 1) == nullptr) return not_managed(device);
+    if (flags == 0 || flags > cudaMemAttachSingle) return cudaErrorInvalidValue;
     return device.execution().submit(found, EmptyWork{}, false);
   });
 }

@@ -116,7 +116,8 @@ const HostBlock* block_that_begins_at(Device& device, const void* pointer) {
 cudaError_t allocate_host(Device& device, void** pointer, std::size_t bytes, unsigned flags) {
   constexpr unsigned kFlags =
       cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
-  if (pointer == nullptr || (flags & ~kFlags) != 0) return cudaErrorInvalidValue;
+  if (pointer == nullptr) return cudaErrorInvalidValue;
+  if (const cudaError_t error = check_flags(device, flags, kFlags)) return error;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   vgpu::Allocation* const allocation = device.allocations().allocate_mapped(bytes);
@@ -247,9 +248,14 @@ cudaError_t cudaHostUnregister(void* pointer) {
 // cudaDevAttrCanUseHostPointerForRegisteredMem.
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned flags) {
   return answer([&](Device& device) {
-    if (device_pointer == nullptr || flags != 0) return cudaErrorInvalidValue;
+    if (device_pointer == nullptr) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check_flags(device, flags, 0)) return error;
     HostBlock* const block = device.host_blocks().find(pointer);
-    if (block == nullptr) return cudaErrorInvalidValue;
+    if (block == nullptr) {
+      return device.errors().because(
+          cudaErrorInvalidValue,
+          "the memory is not page-locked: cudaHostAlloc() and cudaHostRegister() make it so");
+    }
     if (block->allocation == nullptr) {
       block->allocation = device.allocations().allocate(block->bytes);
       if (block->allocation == nullptr) return cudaErrorMemoryAllocation;

@@ -2,6 +2,7 @@
 //
 // All devices of the virtual system are alike, and each can be connected with every other.
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include "vgpu/cudart/api/api.hpp"
 
@@ -13,8 +14,10 @@ namespace {
 template <typename Body>
 cudaError_t with_peer(int peer, Body&& body) {
   return answer([&](Device& device) {
-    if (!device.exists(peer) || static_cast<unsigned>(peer) == device.number()) {
-      return cudaErrorInvalidDevice;
+    if (!device.exists(peer)) return no_such_device(device, peer);
+    if (static_cast<unsigned>(peer) == device.number()) {
+      return device.errors().because(cudaErrorInvalidDevice,
+                                     fmt::format("device {} is the current device itself", peer));
     }
     return body(device, std::uint32_t{1} << peer);
   });
@@ -35,7 +38,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can_access, int number, int peer) {
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return with_peer(peer, [&](Device& device, std::uint32_t bit) {
-    if (flags != 0) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check_flags(device, flags, 0)) return error;
     if ((device.own().peers & bit) != 0) return cudaErrorPeerAccessAlreadyEnabled;
     device.own().peers |= bit;
     return cudaSuccess;

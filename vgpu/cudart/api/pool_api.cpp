@@ -106,11 +106,11 @@ bool is_host(const cudaMemLocation& location) {
 }
 
 // Sets the memory of pools of a location.  All of the host is one node.
-cudaError_t find_memory(const Device& device, const cudaMemLocation& location,
-                        cudaMemAllocationType type, PoolMemory& memory) {
+cudaError_t find_memory(Device& device, const cudaMemLocation& location, cudaMemAllocationType type,
+                        PoolMemory& memory) {
   const bool is_anywhere = number_of(location.type) == cudaMemLocationTypeNone;
   if (number_of(location.type) == cudaMemLocationTypeDevice && !device.exists(location.id)) {
-    return cudaErrorInvalidDevice;
+    return no_such_device(device, location.id);
   }
   const bool is_place = is_host(location) || is_device(device, location);
   switch (number_of(type)) {

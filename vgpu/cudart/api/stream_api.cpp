@@ -3,6 +3,7 @@
 // The time between two events is virtual: cycles of executed work, a fixed function of the
 // instructions and bytes, the same on every machine.
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -27,6 +28,13 @@ cudaError_t with_event(std::string_view call, cudaEvent_t handle, Body&& body) {
     Event* const event = device.execution().find_event(call, handle);
     return event == nullptr ? cudaErrorInvalidResourceHandle : body(device, *event);
   });
+}
+
+// Empty: the event has one.
+std::string why_without_time(std::string_view which, const Event& event) {
+  if (event.has_time()) return {};
+  if (event.record == nullptr) return fmt::format("the {} event was never recorded", which);
+  return fmt::format("the {} event was made with cudaEventDisableTiming", which);
 }
 
 // A stream that waits for captured work of another stream becomes part of the capture.
@@ -73,9 +81,8 @@ extern "C" {
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   return answer([&](Device& device) {
-    if (stream == nullptr || (flags & ~unsigned{cudaStreamNonBlocking}) != 0) {
-      return cudaErrorInvalidValue;
-    }
+    if (stream == nullptr) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check_flags(device, flags, cudaStreamNonBlocking)) return error;
     const int clamped = std::min(std::max(priority, kHighestPriority), kLowestPriority);
     *stream = device.execution().queues().create_stream(flags, clamped);
     return cudaSuccess;
@@ -125,9 +132,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigne
   return on_stream("cudaStreamWaitEvent", stream, [&](Device& device, Stream& found) {
     const Event* const event = device.execution().find_event("cudaStreamWaitEvent", handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
-    if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) {
-      return cudaErrorInvalidValue;
-    }
+    if (const cudaError_t error = check_flags(device, flags, cudaEventWaitExternal)) return error;
     if (event->capture != nullptr) return join_capture(found, *event);
     if (found.capture != nullptr) {
       refuse_in_capture(*event);
@@ -254,8 +259,9 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return answer([&](Device& device) {
     constexpr unsigned kFlags = cudaEventBlockingSync | cudaEventDisableTiming;
-    if (event == nullptr || (flags & ~(kFlags | cudaEventInterprocess)) != 0) {
-      return cudaErrorInvalidValue;
+    if (event == nullptr) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check_flags(device, flags, kFlags | cudaEventInterprocess)) {
+      return error;
     }
     std::shared_ptr<ProcessEvent> of_processes;
     if ((flags & cudaEventInterprocess) != 0) {
@@ -292,10 +298,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle, unsigned flags) {
   return with_event("cudaEventRecord", event, [&](Device& device, Event& found) {
     Stream* const stream = device.execution().find_stream("cudaEventRecord", handle);
-    if (stream == nullptr || stream->device != found.device) return cudaErrorInvalidResourceHandle;
-    if (flags != cudaEventRecordDefault && flags != cudaEventRecordExternal) {
-      return cudaErrorInvalidValue;
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (stream->device != found.device) {
+      return device.errors().because(cudaErrorInvalidResourceHandle,
+                                     fmt::format("the event is of device {}, and the stream of {}",
+                                                 found.device, stream->device));
     }
+    if (const cudaError_t error = check_flags(device, flags, cudaEventRecordExternal)) return error;
     if (stream->capture != nullptr) {
       refuse_in_capture(found);
       if (flags == cudaEventRecordExternal) {
@@ -375,9 +384,13 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
     if (milliseconds == nullptr) return cudaErrorInvalidValue;
     const Event* const first = device.execution().find_event("cudaEventElapsedTime", start);
     const Event* const last = device.execution().find_event("cudaEventElapsedTime", end);
-    if (first == nullptr || last == nullptr || !first->has_time() || !last->has_time() ||
-        first->device != last->device) {
-      return cudaErrorInvalidResourceHandle;
+    if (first == nullptr || last == nullptr) return cudaErrorInvalidResourceHandle;
+    std::string why = why_without_time("first", *first);
+    if (why.empty()) why = why_without_time("last", *last);
+    if (why.empty() && first->device != last->device)
+      why = fmt::format("the events are of devices {} and {}", first->device, last->device);
+    if (!why.empty()) {
+      return device.errors().because(cudaErrorInvalidResourceHandle, std::move(why));
     }
     if (!first->is_done() || !last->is_done()) return cudaErrorNotReady;
     const auto cycles = static_cast<std::int64_t>(last->record->ended_at - first->record->ended_at);

@@ -1,8 +1,11 @@
 #include "vgpu/cudart/copies/copies.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "vgpu/cudart/api/calls/api_call.hpp"
@@ -26,25 +29,50 @@ bool fits_in(const Box& box, const Place& place) {
   return box.depth <= 1 || place.slice >= (box.height - 1) * place.pitch + box.width;
 }
 
+// Why a side is not where the operation wants it ("the source is a null pointer"); empty: it is
+// there, and too short, which is a finding.
+//   role: "target", "source"
+std::string misplaced(Device& device, std::string_view role, const Place& place, Where wanted) {
+  if (place.pointer == nullptr) return fmt::format("the {} is a null pointer", role);
+  const bool on_device = device.copy_sides().is_of_device(place.pointer);
+  if (on_device == (wanted == Where::device)) return {};
+  return fmt::format("the {} is memory of the {}, and memory of the {} is wanted", role,
+                     on_device ? "device" : "host", on_device ? "host" : "device");
+}
+
+cudaError_t no_copy_kind(Device& device, int kind) {
+  return device.errors().because(cudaErrorInvalidMemcpyDirection,
+                                 fmt::format("{} is no cudaMemcpyKind", kind));
+}
+
+cudaError_t too_short_pitch(Device& device, const Box& box, const Place& place) {
+  return device.errors().because(
+      cudaErrorInvalidPitchValue,
+      fmt::format("{} rows of {} bytes, with pitch {} and {} bytes a slice", box.height, box.width,
+                  place.pitch, place.slice));
+}
+
 // Also resolves both sides, unless the box is empty.
 cudaError_t prepare(Device& device, CopyWork& work, CopyEnds& ends) {
   wait_for_heap(device, work.target.pointer);
   wait_for_heap(device, work.source.pointer);
   const std::optional<Direction> direction =
       device.copy_sides().direction_of(work.target.pointer, work.source.pointer, work.kind);
-  if (!direction) return cudaErrorInvalidMemcpyDirection;
+  if (!direction) return no_copy_kind(device, work.kind);
   work.target_in = direction->target;
   work.source_in = direction->source;
   if (work.box.bytes() == 0) return cudaSuccess;
-  if (!fits_in(work.box, work.target) || !fits_in(work.box, work.source)) {
-    return cudaErrorInvalidPitchValue;
+  for (const Place& side : {work.target, work.source}) {
+    if (!fits_in(work.box, side)) return too_short_pitch(device, work.box, side);
   }
   CopySides& sides = device.copy_sides();
   const auto source = sides.at(work.call, work.source, work.source_in, work.box, false);
   const auto target = sides.at(work.call, work.target, work.target_in, work.box, true);
   if (!source || !target) {
     if (CallLog* const log = device.recording().log()) record_copy(*log, work, false);
-    return cudaErrorInvalidValue;
+    std::string why = misplaced(device, "target", work.target, work.target_in);
+    if (why.empty()) why = misplaced(device, "source", work.source, work.source_in);
+    return device.errors().because(cudaErrorInvalidValue, std::move(why));
   }
   ends = {*target, *source};
   return cudaSuccess;
@@ -73,7 +101,7 @@ cudaError_t prepare(Device& device, CopyWork& work) {
           in_mappings(device.copy_sides(), work.target, work.source, work.box, part)) {
     const std::optional<Direction> direction =
         device.copy_sides().direction_of(work.target.pointer, work.source.pointer, work.kind);
-    if (!direction) return cudaErrorInvalidMemcpyDirection;
+    if (!direction) return no_copy_kind(device, work.kind);
     work.target_in = direction->target;
     work.source_in = direction->source;
     return *error;
@@ -131,7 +159,9 @@ cudaError_t prepare(Device& device, FillWork& work) {
   const bool is_good =
       fits_in(work.box, work.target) &&
       device.copy_sides().at(work.call, work.target, Where::device, work.box, true);
-  return is_good ? cudaSuccess : cudaErrorInvalidValue;
+  if (is_good) return cudaSuccess;
+  return device.errors().because(cudaErrorInvalidValue,
+                                 misplaced(device, "target", work.target, Where::device));
 }
 
 cudaError_t fill(Device& device, std::string_view call, const Place& target, std::uint32_t value,

@@ -40,9 +40,8 @@ cudaError_t cudaMemcpyPeer(void* target, int target_device, const void* source, 
                            size_t bytes) {
   // The call does not wait, but it is serialised with all work of both devices.
   return answer([&](Device& device) {
-    if (!device.exists(target_device) || !device.exists(source_device)) {
-      return cudaErrorInvalidDevice;
-    }
+    if (!device.exists(target_device)) return no_such_device(device, target_device);
+    if (!device.exists(source_device)) return no_such_device(device, source_device);
     CopyWork work;
     work.call = "cudaMemcpyPeer";
     work.target = {target};
@@ -61,9 +60,8 @@ cudaError_t cudaMemcpyPeer(void* target, int target_device, const void* source, 
 cudaError_t cudaMemcpyPeerAsync(void* target, int target_device, const void* source,
                                 int source_device, size_t bytes, cudaStream_t stream) {
   return on_stream("cudaMemcpyPeerAsync", stream, [&](Device& device, Stream& found) {
-    if (!device.exists(target_device) || !device.exists(source_device)) {
-      return cudaErrorInvalidDevice;
-    }
+    if (!device.exists(target_device)) return no_such_device(device, target_device);
+    if (!device.exists(source_device)) return no_such_device(device, source_device);
     return copy(device, "cudaMemcpyPeerAsync", {target}, {const_cast<void*>(source)}, {bytes},
                 cudaMemcpyDeviceToDevice, found, Waiting::asynchronous);
   });

@@ -69,6 +69,10 @@ class CopySides {
   // mapping follows; otherwise `bytes`.
   [[nodiscard]] std::size_t bytes_of_one_mapping(const void* pointer, std::size_t bytes) const;
   [[nodiscard]] bool is_managed(const void* pointer) const;
+  // Returns whether it is memory of a device; managed memory is.
+  [[nodiscard]] bool is_of_device(const void* pointer) const {
+    return !is_page_locked(pointer) && allocations_.find(pointer) != nullptr;
+  }
   [[nodiscard]] bool is_page_locked(const void* pointer) const {
     return host_blocks_.find(pointer) != nullptr;
   }

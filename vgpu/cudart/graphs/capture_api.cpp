@@ -82,7 +82,9 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t handl
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* handle) {
   return on_stream("cudaStreamEndCapture", stream, [&](Device& device, Stream& found) {
     if (handle != nullptr) *handle = nullptr;
-    if (found.capture == nullptr) return cudaErrorIllegalState;
+    if (found.capture == nullptr) {
+      return device.errors().because(cudaErrorIllegalState, "the stream is not being captured");
+    }
     // If the capture adds to a graph of the program, the program already has its handle and may
     // pass null.
     if (handle == nullptr && found.capture->own != nullptr) return cudaErrorInvalidValue;

@@ -1,5 +1,6 @@
 // Functions on whole graphs: create, clone, query, instantiate, update, launch.
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +18,9 @@ template <typename Handle, typename Body>
 cudaError_t with(Handle handle, Body&& body) {
   return answer([&](Device& device) {
     auto* const found = device.graphs().find(handle);
-    return found == nullptr ? cudaErrorInvalidValue : body(device, *found);
+    if (found != nullptr) return body(device, *found);
+    return device.errors().because(
+        cudaErrorInvalidValue, "the handle is that of no graph or node: never made, or destroyed");
   });
 }
 
@@ -69,7 +72,8 @@ Node* not_for_device(const Graph& graph) {
 cudaError_t instantiate(Device& device, cudaGraphExec_t* handle, const Graph& graph,
                         unsigned long long flags) {
   if (handle == nullptr) return cudaErrorInvalidValue;
-  if (graph.in_order().size() != graph.nodes.size()) return cudaErrorInvalidValue;
+  if (graph.in_order().size() != graph.nodes.size())
+    return device.errors().because(cudaErrorInvalidValue, "the edges of the graph form a cycle");
   if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) {
     if ((flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0) return cudaErrorInvalidValue;
     if (graph.nodes.empty() || not_for_device(graph) != nullptr) return cudaErrorInvalidValue;
@@ -119,12 +123,17 @@ cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const 
     for (std::size_t i = 0; i < count; ++i) {
       Node* const earlier = device.graphs().find(from[i]);
       Node* const later = device.graphs().find(to[i]);
-      if (earlier == nullptr || later == nullptr || earlier == later || earlier->graph != &graph ||
+      const auto fail_because = [&](std::string_view what) {
+        return device.errors().because(cudaErrorInvalidValue, fmt::format("edge {} {}", i, what));
+      };
+      if (earlier == nullptr || later == nullptr || earlier->graph != &graph ||
           later->graph != &graph) {
-        return cudaErrorInvalidValue;
+        return fail_because("is not between nodes of the graph");
       }
+      if (earlier == later) return fail_because("leads from a node to itself");
       const auto found = std::ranges::find(later->after, earlier);
-      if ((found != later->after.end()) == add) return cudaErrorInvalidValue;
+      if ((found != later->after.end()) == add)
+        return fail_because(add ? "exists already" : "does not exist");
       if (add) {
         later->after.push_back(earlier);
         if (data != nullptr) take_edge(*later, data[i]);

@@ -16,7 +16,7 @@
 // says dynamic: invalid argument; 60000 bytes of dynamic shared memory > 49152 - 1024 static; cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize allows more
 // case dynamic_set: | | dynamic-set
 // expect dynamic_set: note api-error dynamic_set
-// says dynamic_set: invalid argument; 60000 bytes of dynamic shared memory > 256 set at limits.cu:57
+// says dynamic_set: invalid argument; 60000 bytes of dynamic shared memory > 256 set at limits.cu:93
 // case attribute: | --device sm_90 | attribute
 // expect attribute: note api-error attribute
 // says attribute: invalid argument; 232448 bytes of dynamic shared memory > 232448 of the device - 1024 static
@@ -35,6 +35,42 @@
 // case device: | | device
 // expect device: note api-error device
 // says device: invalid device ordinal; device 7, and the devices are 0 to 0
+// case of_device: | | of-device
+// expect of_device: note api-error of_device
+// says of_device: ; the target is memory of the device, and memory of the host is wanted
+// case of_host: | | of-host
+// expect of_host: note api-error of_host
+// says of_host: ; the target is memory of the host, and memory of the device is wanted
+// case kind: | | kind
+// expect kind: note api-error kind
+// says kind: ; 9 is no cudaMemcpyKind
+// case other_device: | --devices 2 | other-device
+// expect other_device: note api-error other_device
+// says other_device: ; the stream is of device 0, and the current one is 1
+// case never_recorded: | | never-recorded
+// expect never_recorded: note api-error never_recorded
+// says never_recorded: ; the last event was never recorded
+// case untimed: | | untimed
+// expect untimed: note api-error untimed
+// says untimed: ; the first event was made with cudaEventDisableTiming
+// case unmanaged: | | unmanaged
+// expect unmanaged: note api-error unmanaged
+// says unmanaged: ; the bytes are not inside memory of cudaMallocManaged()
+// case pageable: | | pageable
+// expect pageable: note api-error pageable
+// says pageable: ; the memory is not page-locked: cudaHostAlloc() and cudaHostRegister() make it so
+// case flags: | | flags
+// expect flags: note api-error flags
+// says flags: ; flags 0x40, and the known ones are 0x1
+// case cycle: | | cycle
+// expect cycle: note api-error cycle
+// says cycle: ; the edges of the graph form a cycle
+// case edge: | | edge
+// expect edge: note api-error edge
+// says edge: ; edge 0 exists already
+// case array: | | array
+// expect array: note api-error array
+// says array: ; 4 rows of 128 bytes from row 0 and byte 0 on are not inside an array of 4 rows of 64 bytes
 // case all_fit: | | all-fit
 // expect all_fit: clean
 #include <cooperative_groups.h>
@@ -95,6 +131,68 @@ void aligned(int offset) {
   cudaFree(data);
 }
 
+void copies(const std::string& mode) {
+  char *data, host[256] = {};
+  cudaMalloc(&data, 256);
+  if (mode == "of-device") cudaMemcpy(data, host, 64, cudaMemcpyDeviceToHost);               //~ of_device
+  if (mode == "of-host") cudaMemset(host, 0, 64);                                            //~ of_host
+  if (mode == "kind") cudaMemcpy(data, host, 64, static_cast<cudaMemcpyKind>(9));            //~ kind
+  if (mode == "unmanaged") cudaMemPrefetchAsync(data, 64, {cudaMemLocationTypeDevice, 0}, 0);  //~ unmanaged
+  void* alias;
+  if (mode == "pageable") cudaHostGetDevicePointer(&alias, host, 0);  //~ pageable
+  if (mode == "array") {
+    cudaArray_t array;
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaMallocArray(&array, &format, 16, 4);
+    cudaMemcpy2DToArray(array, 0, 0, host, 128, 128, 4, cudaMemcpyHostToDevice);  //~ array
+    cudaFreeArray(array);
+  }
+  cudaFree(data);
+}
+
+void streams_and_events(const std::string& mode) {
+  cudaStream_t stream, other;
+  cudaEvent_t timed, untimed;
+  cudaStreamCreate(&stream);
+  cudaEventCreate(&timed);
+  cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming);
+  cudaEventRecord(untimed);
+  float time;
+  if (mode == "never-recorded") {
+    cudaEvent_t begin;
+    cudaEventCreate(&begin);
+    cudaEventRecord(begin);
+    cudaEventElapsedTime(&time, begin, timed);  //~ never_recorded
+    cudaEventDestroy(begin);
+  }
+  if (mode == "untimed") cudaEventElapsedTime(&time, untimed, timed);        //~ untimed
+  if (mode == "flags") cudaStreamCreateWithFlags(&other, 0x40);              //~ flags
+  if (mode == "other-device") {
+    cudaSetDevice(1);
+    nothing<<<1, 1, 0, stream>>>();  //~ other_device
+    cudaSetDevice(0);
+  }
+  cudaEventDestroy(untimed);
+  cudaEventDestroy(timed);
+  cudaStreamDestroy(stream);
+}
+
+void edges(bool forms_cycle) {
+  cudaGraph_t graph;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphNode_t first, second;
+  cudaGraphAddEmptyNode(&first, graph, nullptr, 0);
+  cudaGraphAddEmptyNode(&second, graph, &first, 1);
+  cudaGraphExec_t executable;
+  if (forms_cycle) {
+    cudaGraphAddDependencies(graph, &second, &first, nullptr, 1);
+    cudaGraphInstantiate(&executable, graph, 0);  //~ cycle
+  } else {
+    cudaGraphAddDependencies(graph, &first, &second, nullptr, 1);  //~ edge
+  }
+  cudaGraphDestroy(graph);
+}
+
 void all_fit() {
   nothing<<<dim3(1, 2), dim3(32, 1, 32)>>>();
   bounded<<<1, 128>>>();
@@ -120,6 +218,9 @@ int main(int, char** argv) {
   if (mode == "pitch") pitch();
   if (mode == "aligned") aligned(1);
   if (mode == "device") cudaSetDevice(7);  //~ device
+  copies(mode);
+  streams_and_events(mode);
+  if (mode == "cycle" || mode == "edge") edges(mode == "cycle");
   if (mode == "all-fit") all_fit();
   return 0;
 }
