@@ -15,7 +15,8 @@ namespace warpcheck {
 namespace {
 
 constexpr int kSchedules = 8;
-// Of one run, besides this many times what the first one took.
+// Steps count what kernels do, and a limit of time what the program does besides: of one run, besides
+// this many times what the first one took, and of all, besides as much as the first one.
 constexpr double kSecondsLeast = 1, kTimesOfFirst = 10;
 
 bool sees_order(const ProgramRun& run) {
@@ -69,7 +70,8 @@ StrategyChoice other_schedule(int number) {
 std::optional<TimedRun> look_again(ProgramReport& report, const ExplainedRun& seen,
                                    Supervisor& supervisor, ProgramRunner& runner) {
   if (!sees_order(*seen.run) || !obstacle_of(seen).empty()) return std::nullopt;
-  ProgramExperiments experiments(supervisor, runner, kTimesOfFirst * seen.seconds + kSecondsLeast);
+  ProgramExperiments experiments(supervisor, runner, kTimesOfFirst * seen.seconds + kSecondsLeast,
+                                 seen.cpu_seconds + kSecondsLeast);
   cudart::ExecSettings settings = silent_settings(seen.settings);
   std::uint64_t cost = report.warp_instructions() / static_cast<unsigned>(report.runs);
   for (int number = 1; number <= kSchedules && !supervisor.is_stopped(); ++number) {

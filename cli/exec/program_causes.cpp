@@ -22,9 +22,9 @@ namespace {
 
 // Under how many of the schedules that a search tries first a change has to help, too.
 constexpr std::uint64_t kSchedulesOfProgram = 4;
-// Steps count what kernels do.  A program that is busy elsewhere for longer is not run again.
-constexpr double kHostSeconds = 0.5;
-constexpr double kSecondsMore = 5, kTimesAsLong = 10;
+// Steps count what kernels do.  What a program does elsewhere is not counted, so time is a limit,
+// too, as for a run itself: of one copy, and of all together, besides as much as the run took.
+constexpr double kSecondsMore = 5, kTimesAsLong = 10, kSecondsOfAll = 2;
 
 bool has_ended_well(const ProgramRun& run) {
   return run.ended && !run.timed_out && run.signal == 0;
@@ -37,7 +37,8 @@ class ProgramCauses final : public CauseSearch {
       : CauseSearch(explained.findings, steps + explained.steps_max),
         explained_(explained),
         steps_(steps),
-        experiments_(supervisor, runner, kTimesAsLong * explained.seconds + kSecondsMore) {
+        experiments_(supervisor, runner, kTimesAsLong * explained.seconds + kSecondsMore,
+                     explained.cpu_seconds + kSecondsOfAll) {
     only_bounds_ = std::ranges::all_of(explained.findings, [](const vgpu::Finding& finding) {
       return finding.kind == vgpu::FindingKind::out_of_bounds;
     });
@@ -59,6 +60,7 @@ class ProgramCauses final : public CauseSearch {
     text_bytes_ = code.bytes();
     Causes causes = CauseSearch::run(
         changes_for(explained_.findings, code.kernels(), plain_.status != 0 || only_bounds_));
+    if (experiments_.took_too_long()) return no_experiments(kTakesTooLong);
     for (HelpfulChange& change : causes.found) change.is_of_program = true;
     return causes;
   }
@@ -77,6 +79,14 @@ class ProgramCauses final : public CauseSearch {
   static bool has_end(const ProgramRun& run) {
     return std::ranges::any_of(run.records, [](const cudart::ExecRecord& record) {
       return std::holds_alternative<cudart::EndRecord>(record.what);
+    });
+  }
+
+  // Whether a place of the host is looked up for them.
+  static bool names_host_code(const Findings& findings) {
+    return std::ranges::any_of(findings, [](const vgpu::Finding& finding) {
+      return std::ranges::any_of(finding.accesses,
+                                 [](const auto& side) { return side.ptx.empty(); });
     });
   }
 
@@ -119,6 +129,7 @@ class ProgramCauses final : public CauseSearch {
       if (known_.contains(key_of(found.finding))) continue;
       seen.findings.push_back(std::move(found.finding));
     }
+    names_host_code_ = names_host_code_ || names_host_code(seen.findings);
     seen.keys = keys_of(seen.findings);
     seen.run = *std::move(run);
     return seen;
@@ -158,11 +169,7 @@ class ProgramCauses final : public CauseSearch {
   std::set<std::string> known_;  // keys of what is expected, or was explained elsewhere
   std::uint64_t text_bytes_ = 0;
   bool only_bounds_ = false;
-  const bool names_host_code_ =
-      std::ranges::any_of(explained_.findings, [](const vgpu::Finding& finding) {
-        return std::ranges::any_of(finding.accesses,
-                                   [](const auto& side) { return side.ptx.empty(); });
-      });
+  bool names_host_code_ = names_host_code(explained_.findings);
 };
 
 }  // namespace
@@ -174,13 +181,6 @@ std::string obstacle_of(const ExplainedRun& explained) {
   if (!has_ended_well(*explained.run)) return "the program did not end by itself";
   const cudart::ExecSettings& settings = explained.settings;
   if (!settings.edits.empty() || !settings.texts.empty()) return "its device code is changed";
-  double kernels = 0;
-  for (const auto& [process, log] : explained.run->logs) {
-    for (const cudart::KernelCounts& counts : log.counts.kernels)
-      kernels += static_cast<double>(counts.nanoseconds) / 1e9;
-  }
-  if (explained.cpu_seconds - kernels > kHostSeconds)
-    return "what the program does besides its kernels takes too long to be repeated";
   if (settings.sparse || settings.steps_budget != 0) return "some blocks alone were run";
   return {};
 }

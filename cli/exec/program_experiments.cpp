@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -20,8 +21,11 @@
 namespace warpcheck {
 
 ProgramExperiments::ProgramExperiments(Supervisor& supervisor, ProgramRunner& runner,
-                                       double seconds_max)
-    : supervisor_(supervisor), runner_(runner), seconds_max_(seconds_max) {}
+                                       double seconds_max, double seconds_of_all)
+    : supervisor_(supervisor),
+      runner_(runner),
+      seconds_max_(seconds_max),
+      seconds_of_all_(seconds_of_all) {}
 
 ProgramExperiments::~ProgramExperiments() {
   if (socket_ >= 0) ::close(socket_);
@@ -71,6 +75,7 @@ std::optional<std::string> ProgramExperiments::answer() {
 
 std::optional<ProgramRun> ProgramExperiments::run(cudart::ExecSettings settings) {
   if (!why_.empty()) return std::nullopt;
+  if (took_too_long()) return give_up(kTakesTooLong);
   ProgramRun run;
   run.records_file = runner_.directory() / fmt::format("experiment-{}", ++runs_);
   settings.records = run.records_file;
@@ -86,7 +91,11 @@ std::optional<ProgramRun> ProgramExperiments::run(cudart::ExecSettings settings)
     return give_up("the program, started again, has ended");
   const std::optional<std::string> ended = answer();
   if (!ended) return give_up("a run of the program with a change did not end in time");
-  const int status = std::stoi(*ended);
+  std::istringstream fields(*ended);
+  int status = SIGKILL;
+  double busy = 0;
+  fields >> status >> busy;
+  seconds_ += busy / 1e6;
   run.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   run.status = run.signal != 0 ? 128 + run.signal : WEXITSTATUS(status);
   read_records_and_counts(run, run.signal == 0);

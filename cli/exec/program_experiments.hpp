@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -14,10 +15,19 @@
 
 namespace warpcheck {
 
+// Why there are no more runs, if all together took too long.
+inline constexpr const char* kTakesTooLong =
+    "the program takes too long besides what its kernels do to be repeated";
+
+inline constexpr double kNoLimitOfSeconds = std::numeric_limits<double>::infinity();
+
 class ProgramExperiments {
  public:
-  // runner: not owned.  seconds_max: of one run; one that takes longer ends all experiments
-  ProgramExperiments(Supervisor& supervisor, ProgramRunner& runner, double seconds_max);
+  // Runs that take longer end all experiments.
+  //   runner: not owned
+  //   seconds_max: of one run; seconds_of_all: processor time of all together
+  ProgramExperiments(Supervisor& supervisor, ProgramRunner& runner, double seconds_max,
+                     double seconds_of_all);
   ~ProgramExperiments();  // ends the process
   ProgramExperiments(const ProgramExperiments&) = delete;
   ProgramExperiments& operator=(const ProgramExperiments&) = delete;
@@ -25,6 +35,7 @@ class ProgramExperiments {
   // Nothing: there are no more runs, and why() says why not.
   std::optional<ProgramRun> run(cudart::ExecSettings settings);
   [[nodiscard]] const std::string& why() const { return why_; }
+  [[nodiscard]] bool took_too_long() const { return seconds_ > seconds_of_all_; }
 
  private:
   bool start(const cudart::ExecSettings& settings);
@@ -34,8 +45,9 @@ class ProgramExperiments {
 
   Supervisor& supervisor_;
   ProgramRunner& runner_;
-  double seconds_max_;
-  pid_t process_ = 0;  // 0: not started
+  double seconds_max_, seconds_of_all_;
+  double seconds_ = 0;  // of all so far
+  pid_t process_ = 0;   // 0: not started
   int socket_ = -1;
   int runs_ = 0;
   std::string why_;

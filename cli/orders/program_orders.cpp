@@ -52,7 +52,7 @@ class ProgramJudge {
         supervisor_(supervisor),
         runner_(supervisor, program.path, {program.command.begin() + 1, program.command.end()},
                 drop_in_directory(), program.directory),
-        experiments_(supervisor, runner_, kSecondsOfRun) {}
+        experiments_(supervisor, runner_, kSecondsOfRun, kNoLimitOfSeconds) {}
 
   std::vector<OrderOfProgram> run() {
     const SeenRun& plain = plain_run(0);

@@ -52,6 +52,12 @@ Causes CauseSearch::run(const std::vector<Change>& changes) {
   }
   join_families();
   choose_by_number();
+  if (joined_.empty() && leaves_errors()) {
+    // Single changes have helped with each finding, but not under other schedules.
+    helpful_.clear();
+    join_families();
+    choose_by_number();
+  }
   causes_.budget_used_up = budget_ == 0;
   return std::move(causes_);
 }
@@ -159,6 +165,19 @@ bool CauseSearch::has_error(const std::vector<std::size_t>& findings) const {
       findings, [&](std::size_t i) { return findings_[i].severity == vgpu::Severity::error; });
 }
 
+bool CauseSearch::is_explained(std::size_t finding) const {
+  return std::ranges::any_of(causes_.found, [&](const HelpfulChange& change) {
+    return std::ranges::find(change.findings, finding) != change.findings.end();
+  });
+}
+
+bool CauseSearch::leaves_errors() const {
+  for (std::size_t i = 0; i < findings_.size(); ++i) {
+    if (findings_[i].severity == vgpu::Severity::error && !is_explained(i)) return true;
+  }
+  return false;
+}
+
 bool CauseSearch::brings_others(const Findings& with_change) const {
   return std::ranges::any_of(with_change, [&](const vgpu::Finding& finding) {
     return finding.severity == vgpu::Severity::error && !keys_.contains(key_of(finding));
@@ -174,6 +193,8 @@ bool CauseSearch::confirm(const Helpful& helpful) {
 // Of those that are left, each time the change with which most findings vanish.
 void CauseSearch::choose_by_number() {
   std::vector<Helpful> left = helpful_;
+  for (Helpful& helpful : left)
+    std::erase_if(helpful.findings, [&](std::size_t i) { return is_explained(i); });
   while (!left.empty()) {
     const auto best = std::ranges::max_element(
         left, {}, [](const Helpful& helpful) { return helpful.findings.size(); });
@@ -193,9 +214,13 @@ void CauseSearch::choose_by_number() {
 
 void CauseSearch::choose(const Helpful& helpful) {
   HelpfulChange change{helpful.change->text, helpful.findings};
+  const bool is_order = !helpful.change->order.empty();
   const auto is_later = [&](std::size_t i) {
     const vgpu::Finding& finding = findings_[i];
-    return std::tuple(i != helpful.change->finding, finding.severity == vgpu::Severity::note,
+    const bool is_error = finding.severity == vgpu::Severity::error;
+    // Where an order is missing, that threads race is why they read too early or too late.
+    const bool is_race = is_error && finding.kind == vgpu::FindingKind::data_race;
+    return std::tuple(is_order && !is_race, i != helpful.change->finding, !is_error,
                       is_of_results(finding));
   };
   std::ranges::stable_sort(change.findings, {}, is_later);

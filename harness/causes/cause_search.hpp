@@ -76,6 +76,8 @@ class CauseSearch {
   [[nodiscard]] std::vector<const Change*> fewest(std::vector<const Change*> members,
                                                   const std::vector<std::size_t>& wanted);
   void join_families();
+  [[nodiscard]] bool is_explained(std::size_t finding) const;
+  [[nodiscard]] bool leaves_errors() const;
   [[nodiscard]] bool has_error(const std::vector<std::size_t>& findings) const;
   [[nodiscard]] bool confirm(const Helpful& helpful);
   void choose_by_number();

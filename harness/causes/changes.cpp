@@ -82,6 +82,26 @@ std::string place_of_host(const vgpu::Finding& finding) {
   return place;
 }
 
+// More dynamic shared memory.  What is read beyond the end tells: with room that nothing has
+// written, a wrong index would still read wrong values.
+std::vector<Change> shared_size_changes(const vgpu::Finding& finding, bool results_are_known) {
+  const bool reads_beyond_shared = finding.kind == FindingKind::out_of_bounds &&
+                                   finding.space == "shared" && !finding.accesses.empty() &&
+                                   finding.accesses.front().role == "read";
+  if (!reads_beyond_shared || !results_are_known) return {};
+  Change change;
+  change.text = "more dynamic shared memory for the launch (third in <<<...>>>)";
+  change.supposed.more_dynamic_shared = true;
+  change.is_of_values = true;
+  return {std::move(change)};
+}
+
+// A bound that leaves out what has to be done makes findings vanish, too.
+std::vector<Change> with_right_results(std::vector<Change> changes) {
+  for (Change& change : changes) change.is_of_values = true;
+  return changes;
+}
+
 std::vector<Change> changes_by(Remedy remedy, const vgpu::Finding& finding,
                                const std::vector<CodeSite>& sites,
                                const std::vector<LaunchedKernel>& kernels) {
@@ -93,7 +113,7 @@ std::vector<Change> changes_by(Remedy remedy, const vgpu::Finding& finding,
     case Remedy::split: return split_changes(sites);
     case Remedy::atomic_update: return atomic_updates(sites);
     case Remedy::atomic_access: return atomic_accesses(sites, is_of_system(finding));
-    case Remedy::bound: return bound_changes(sites);
+    case Remedy::bound: return with_right_results(bound_changes(sites));
     case Remedy::first_value: return value_changes(finding, sites);
     case Remedy::barrier_elsewhere: return barrier_moves(sites);
     case Remedy::grid_barrier: return {};
@@ -116,6 +136,13 @@ std::vector<Change> host_changes(const vgpu::Finding& finding,
     change.supposed.one_stream = true;
     changes.push_back(std::move(change));
   }
+  if (is_of_launches) {
+    Change change;
+    change.text =
+        "an edge of the graph (cudaGraphAddDependencies())" + between_operations(finding, kernels);
+    change.supposed.ordered_nodes = true;
+    changes.push_back(std::move(change));
+  }
   if (is_of_host) {
     Change change;
     change.text =
@@ -136,6 +163,7 @@ std::vector<Change> host_changes(const vgpu::Finding& finding,
     change.supposed.late_frees = true;
     changes.push_back(std::move(change));
   }
+  std::ranges::move(shared_size_changes(finding, results_are_known), std::back_inserter(changes));
   const bool is_unwritten =
       finding.kind == FindingKind::uninitialized_read && finding.space == "global";
   if (is_unwritten && results_are_known) {
@@ -153,6 +181,8 @@ std::vector<Change> changes_for(const std::vector<vgpu::Finding>& findings,
                                 bool results_are_known) {
   ChangeList all;
   bool has_site = false, of_system = false;
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    all.add(shared_size_changes(findings[i], results_are_known), i);
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const vgpu::Finding& finding = findings[i];
     if (finding.severity != vgpu::Severity::error) {

@@ -17,7 +17,7 @@ struct Change {
   // Index of the finding for which it was made; kNoFinding: for a wrong result.
   std::size_t finding = kNoFinding;
   cudart::Suppositions supposed{};
-  bool is_of_values = false;  // gives memory a value, which helps only if that is the right one
+  bool is_of_values = false;  // helps only if the results are right with it
   std::string order{};        // what it inserts, "__syncthreads()": the text before the places
   // Of the same number: the same order at different places, of which several may be needed, and
   // none helps if all of them together do not.  0: alone.

@@ -26,7 +26,9 @@ constexpr std::size_t kGapsMax = 14, kGapsOfPairs = 10;
 
 Change insertion(const CodeGap& gap, std::string_view ptx, std::string_view words) {
   Change change;
-  const std::vector<CodeGap> copies = copies_of(gap);
+  std::vector<CodeGap> copies = copies_of(gap);
+  // In one order, whichever copy the gap is in, so that the same change is known as such.
+  std::ranges::sort(copies, {}, [](const CodeGap& copy) { return copy.site.index; });
   // What comes behind the copies of a branch differs.
   CodeSite branch = gap.site;
   branch.index = gap.branch;
@@ -211,10 +213,9 @@ bool has_mask(const ptx::Instruction& instruction) {
 std::vector<CodeGap> places_of(Remedy remedy, const std::vector<CodeSite>& part) {
   std::vector<CodeGap> gaps = gaps_around(part);
   if (inserted_text(remedy).ptx.find("bar.sync") == std::string_view::npos) return gaps;
+  // What stands after the last instruction of a branch is in the branch.
   const UniformCode code(part.front().text());
-  const auto all_come_by = [&](const CodeGap& gap) {
-    return code.all_come_by(gap.site.index + (gap.kind == EditKind::insert_after ? 1 : 0));
-  };
+  const auto all_come_by = [&](const CodeGap& gap) { return code.all_come_by(gap.site.index); };
   std::erase_if(
       gaps, [&](const CodeGap& gap) { return !std::ranges::all_of(copies_of(gap), all_come_by); });
   return gaps;

@@ -115,7 +115,8 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
      "write the flag atomically; read the flag atomically, __threadfence(), read the data."},
     {Lack::order_of_launches,
      "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
-     "a wait of the host. A non-blocking stream is not ordered with the default stream."},
+     "a wait of the host; nodes of a graph by an edge (cudaGraphAddDependencies). A non-blocking "
+     "stream is not ordered with the default stream."},
     {Lack::wait_of_host,
      "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
      "a wait of the host. A non-blocking stream is not ordered with the default stream."},

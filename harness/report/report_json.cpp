@@ -35,7 +35,8 @@ Json side_json(const vgpu::AccessSide& side) {
 
 // How a finding is grouped with others.
 struct Grouped {
-  std::string by{};      // hash of the first finding of its group
+  std::size_t finding = 0;  // index
+  std::string by{};         // hash of the first finding of its group
   std::string change{};  // sentence_of() the change with which the group vanishes; empty: by rules
   bool is_consequence = false;  // by experiment, and it is not the first one
 };
@@ -70,16 +71,19 @@ Json finding_json(const vgpu::Finding& finding, const std::string& pair, const s
   return json;
 }
 
-std::vector<Grouped> groups_of(const Report& report) {
+// All findings of the report, a cause before its consequences, as text has them.
+std::vector<Grouped> grouped_findings(const Report& report) {
   const std::vector<vgpu::Finding>& findings = report.verdict.findings;
-  std::vector<Grouped> grouped(findings.size());
+  std::vector<Grouped> grouped;
   for (const FindingGroup& group : finding_groups(findings, report.causes)) {
     const std::size_t first = group.findings.front();
     for (const std::size_t i : group.findings) {
-      grouped[i].by = vgpu::hash_of(findings[first]);
+      Grouped& one = grouped.emplace_back();
+      one.finding = i;
+      one.by = vgpu::hash_of(findings[first]);
       if (group.change == nullptr) continue;
-      grouped[i].change = sentence_of(*group.change, findings.size());
-      grouped[i].is_consequence = i != first;
+      one.change = sentence_of(*group.change, findings.size());
+      one.is_consequence = i != first;
     }
   }
   return grouped;
@@ -91,7 +95,7 @@ void add_expected(const RunReport& run, bool ignored, const char* key, Json& doc
     const Expectation& by = expected.expectation;
     if (by.is_option() != ignored) continue;
     Json json =
-        finding_json(expected.finding, expected.pair, "", {vgpu::hash_of(expected.finding)});
+        finding_json(expected.finding, expected.pair, "", {0, vgpu::hash_of(expected.finding)});
     if (!ignored) {
       json["expected_by"] = {{"file", by.source}, {"line", by.line}, {"reason", by.reason}};
     }
@@ -152,10 +156,9 @@ Json report_json(const RunReport& run) {
   std::vector<std::optional<std::size_t>> index_of;
   for (const Report& report : run.reports) {
     const Verdict& verdict = report.verdict;
-    const std::vector<Grouped> groups = groups_of(report);
-    for (std::size_t i = 0; i < verdict.findings.size(); ++i) {
-      findings.push_back(finding_json(verdict.findings[i], report.a_case.pair->name(),
-                                      report.replay_path, groups[i]));
+    for (const Grouped& group : grouped_findings(report)) {
+      findings.push_back(finding_json(verdict.findings[group.finding], report.a_case.pair->name(),
+                                      report.replay_path, group));
     }
     const bool failed = !verdict.findings.empty() || !verdict.refusals.empty();
     index_of.push_back(failed ? std::optional(failures.size()) : std::nullopt);

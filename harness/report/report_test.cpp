@@ -121,6 +121,18 @@ TEST(ReportJson, HasTheContractsFields) {
   EXPECT_EQ(json["failures"][0]["case"], "fuzz/cases/fake_scan_published/3f9a.case");
 }
 
+TEST(ReportJson, ListsACauseBeforeItsConsequences) {
+  RunReport run;
+  run.reports = {published_report()};
+  run.reports[0].causes.found = {{"a barrier", {1, 0}}};
+  const Json findings = report_json(run)["findings"];
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0]["kind"], "mismatch");
+  EXPECT_FALSE(findings[0].contains("consequence_of"));
+  EXPECT_EQ(findings[1]["kind"], "data-race");
+  EXPECT_EQ(findings[1]["consequence_of"], findings[0]["hash"]);
+}
+
 TEST(ReportJson, OfNothingIsEmptyLists) {
   RunReport run;
   run.command = "fuzz";

@@ -68,6 +68,21 @@ __global__ void scan_without_barrier_between(const int* in, int* out, int n) {
   out[t] = share[t];
 }
 
+// The compiler copies the loop for each distance.
+__global__ void scan_in_two_buffers(const int* in, int* out, int) {
+  __shared__ int buffers[2][kThreads];
+  const int t = thread();
+  int from = 0;
+  buffers[from][t] = in[t];  //@
+  for (int distance = 1; distance < kThreads; distance *= 2) {
+    const int value = buffers[from][t];
+    const int other = t >= distance ? buffers[from][t - distance] : 0;  //@
+    from = 1 - from;
+    buffers[from][t] = value + other;  //@
+  }
+  out[t] = buffers[from][t];
+}
+
 __global__ void scan_in_one_statement(const int* in, int* out, int n) {
   __shared__ int share[kThreads];
   const int t = thread();
@@ -414,6 +429,13 @@ __global__ void plain_double(const int* in, int* out, int n) {
   if (place() < n) out[place()] = 2 * in[place()];  //@
 }
 
+__global__ void reversed_in_dynamic(const int* in, int* out, int n) {
+  extern __shared__ int dynamic[];
+  dynamic[thread()] = in[thread()];  //@
+  __syncthreads();
+  out[thread()] = dynamic[n - 1 - thread()];  //@
+}
+
 // --- launches -----------------------------------------------------------------------------------
 
 using Kernel = void (*)(const int*, int*, int);
@@ -481,6 +503,39 @@ cudaError_t launch_fill_in_another_stream(const int* in, int* out, int n) {
   return cudaGetLastError();
 }
 
+cudaError_t launch_nodes_without_edge(const int* in, int* out, int n) {
+  int* middle = nullptr;
+  cudaMalloc(&middle, n * sizeof(int));
+  cudaMemset(middle, 0, n * sizeof(int));
+  cudaGraph_t graph{};
+  cudaGraphCreate(&graph, 0);
+  void* first[] = {&in, &middle, &n};
+  void* second[] = {&middle, &out, &n};
+  cudaKernelNodeParams node{};
+  node.gridDim = dim3(1);
+  node.blockDim = dim3(kThreads);
+  cudaGraphNode_t handle{};
+  node.func = reinterpret_cast<void*>(plain_copy);
+  node.kernelParams = first;
+  cudaGraphAddKernelNode(&handle, graph, nullptr, 0, &node);
+  node.func = reinterpret_cast<void*>(plain_double);
+  node.kernelParams = second;
+  cudaGraphAddKernelNode(&handle, graph, nullptr, 0, &node);
+  cudaGraphExec_t runnable{};
+  cudaGraphInstantiate(&runnable, graph, 0);
+  cudaGraphLaunch(runnable, nullptr);
+  cudaDeviceSynchronize();
+  cudaGraphExecDestroy(runnable);
+  cudaGraphDestroy(graph);
+  cudaFree(middle);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_dynamic_too_small(const int* in, int* out, int n) {
+  reversed_in_dynamic<<<1, kThreads, kThreads>>>(in, out, n);
+  return cudaGetLastError();
+}
+
 cudaError_t launch_sum_not_set(const int* in, int* out, int n) {
   int* sum = nullptr;
   cudaMalloc(&sum, sizeof(int));
@@ -526,6 +581,7 @@ constexpr Named kLaunches[] = {IN_ONE_BLOCK(reverse),
                                IN_ONE_BLOCK(loop_without_last_barrier),
                                IN_ONE_BLOCK(loop_without_barriers),
                                IN_ONE_BLOCK(scan_without_barrier_between),
+                               IN_ONE_BLOCK(scan_in_two_buffers),
                                IN_ONE_BLOCK(scan_in_one_statement),
                                IN_ONE_BLOCK(tree_without_barrier),
                                IN_ONE_BLOCK(broadcast),
@@ -566,6 +622,8 @@ constexpr Named kLaunches[] = {IN_ONE_BLOCK(reverse),
                                {"two_streams", launch_two_streams},
                                {"copy_in_another_stream", launch_copy_in_another_stream},
                                {"fill_in_another_stream", launch_fill_in_another_stream},
+                               {"nodes_without_edge", launch_nodes_without_edge},
+                               {"dynamic_too_small", launch_dynamic_too_small},
                                {"sum_not_set", launch_sum_not_set},
                                {"freed_too_early", launch_freed_too_early},
                                {"left_allocated", launch_left_allocated}};

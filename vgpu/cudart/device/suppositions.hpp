@@ -15,6 +15,11 @@ struct Suppositions {
   bool late_frees = false;
   // Each device may use the memory of all others.
   bool peer_access = false;
+  // The nodes of a graph run one after the other, as they were added where edges allow it.
+  bool ordered_nodes = false;
+  // A launch of a kernel with extern __shared__ variables has as much dynamic shared memory as one
+  // may have without cudaFuncSetAttribute().
+  bool more_dynamic_shared = false;
   friend bool operator==(const Suppositions&, const Suppositions&) = default;
 };
 

@@ -152,6 +152,7 @@ void System::start() {
   memory_.set_capacity(settings.bounded_by_host ? device_memory_of_host() : settings.memory_bytes);
   memory_.set_fresh_mapped(settings.fresh_mapped);
   execution_.queues().order_all(settings.supposed.one_stream);
+  execution_.queues().order_nodes(settings.supposed.ordered_nodes);
   memory_.set_two_views(host_accesses_.are_watched());
   memory_.set_devices(settings.devices);
   while (count() > settings.devices) devices_.pop_back();

@@ -292,6 +292,8 @@ ExecSettings settings_of(const Json& json) {
   settings.supposed.host_waits = json.at("host_waits").get<bool>();
   settings.supposed.late_frees = json.at("late_frees").get<bool>();
   settings.supposed.peer_access = json.at("peer_access").get<bool>();
+  settings.supposed.ordered_nodes = json.at("ordered_nodes").get<bool>();
+  settings.supposed.more_dynamic_shared = json.at("more_dynamic_shared").get<bool>();
   settings.experiments = json.at("experiments").get<int>();
   settings.host_lines = json.at("host_lines").get<bool>();
   settings.findings_at_end = json.at("findings_at_end").get<bool>();
@@ -353,6 +355,8 @@ std::string to_text(const ExecSettings& settings) {
                {"host_waits", settings.supposed.host_waits},
                {"late_frees", settings.supposed.late_frees},
                {"peer_access", settings.supposed.peer_access},
+               {"ordered_nodes", settings.supposed.ordered_nodes},
+               {"more_dynamic_shared", settings.supposed.more_dynamic_shared},
                {"experiments", settings.experiments},
                {"host_lines", settings.host_lines},
                {"findings_at_end", settings.findings_at_end},

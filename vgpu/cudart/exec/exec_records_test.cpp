@@ -47,7 +47,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.checkers.volatile_is_weak = true;
   settings.checkers.strict_init = true;
   settings.texts = {"/a/scan.ptx"};
-  settings.supposed = {.one_stream = true, .host_waits = true};
+  settings.supposed = {.one_stream = true, .host_waits = true, .more_dynamic_shared = true};
   settings.experiments = 5;
   settings.host_lines = settings.findings_at_end = true;
   settings.code = true;

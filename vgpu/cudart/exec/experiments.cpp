@@ -22,8 +22,10 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "vgpu/cudart/api/calls/mishaps.hpp"
+#include "vgpu/ptx/forms.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::cudart {
@@ -120,6 +122,24 @@ void learn_code(const std::string& records) {
   }
 }
 
+// The same of the statements that edits add.
+void learn_statements(const ptx::Edits& edits) {
+  for (const ptx::ProgramEdit& edit : edits) {
+    std::istringstream words(edit.text);
+    for (std::string word; words >> word;) static_cast<void>(ptx::has_form(word));
+  }
+}
+
+// Symbols and lines of host code: what takes longest at the start of a program.
+void learn_host_lines() {
+  static_cast<void>(
+      Mishaps::place_of_call(reinterpret_cast<const void*>(::getauxval(AT_ENTRY) + 1)));
+}
+
+std::int64_t microseconds(const timeval& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec;
+}
+
 // Of a copy: nothing of this room is left in it, and it ends with its parent.
 void begin_copy(int socket, const ExecSettings& settings) {
   ::close(socket);
@@ -137,26 +157,26 @@ ExecSettings next_experiment(const ExecSettings& settings) {
     send_line(socket, kNoExperiments);
     ::_exit(0);
   }
-  // Symbols and lines are read once for all copies: what takes longest at the start of a program.
-  if (settings.host_lines) {
-    static_cast<void>(
-        Mishaps::place_of_call(reinterpret_cast<const void*>(::getauxval(AT_ENTRY) + 1)));
-  }
+  bool knows_host_lines = false;
   send_line(socket, "ready");
   while (const std::optional<std::string> line = receive_line(socket)) {
     std::optional<ExecSettings> next = parse_exec_settings(*line);
     if (!next) ::_exit(2);
+    if (next->host_lines && !std::exchange(knows_host_lines, true)) learn_host_lines();
+    learn_statements(next->edits);
     const pid_t copy = ::fork();
     if (copy == 0) {
       begin_copy(socket, *next);
       return *std::move(next);
     }
     int status = SIGKILL;
+    rusage used{};
     if (copy > 0) {
-      while (::waitpid(copy, &status, 0) < 0 && errno == EINTR) {
+      while (::wait4(copy, &status, 0, &used) < 0 && errno == EINTR) {
       }
     }
-    send_line(socket, std::to_string(status));
+    const std::int64_t busy = microseconds(used.ru_utime) + microseconds(used.ru_stime);
+    send_line(socket, std::to_string(status) + ' ' + std::to_string(busy));
     if (next->code) learn_code(next->records);
   }
   ::_exit(0);

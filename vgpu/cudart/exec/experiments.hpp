@@ -18,8 +18,8 @@ namespace warpcheck::cudart {
 inline constexpr const char* kNoExperiments = "this system cannot keep them from changing files";
 
 // Receives settings (to_text() in a line each) by the socket settings.experiments, and sends how
-// each copy ended: the status of waitpid() as a line.  Returns in each copy, with its settings;
-// the process itself ends when the socket is closed.
+// each copy ended: the status of wait4() and the processor time in microseconds as a line.  Returns
+// in each copy, with its settings; the process itself ends when the socket is closed.
 ExecSettings next_experiment(const ExecSettings& settings);
 
 }  // namespace warpcheck::cudart

@@ -187,12 +187,15 @@ std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
                                        const std::shared_ptr<GraphRun>& run) {
   std::unordered_map<const Node*, OperationPtr> end_of;
   std::unordered_set<const Node*> waited_for;
+  const Node* earlier_in_order = nullptr;
   for (const Node* const node : graph.in_order()) {
     std::vector<OperationPtr> after = node->after.empty() ? before : std::vector<OperationPtr>{};
     for (const Node* const earlier : node->after) {
       after.push_back(end_of[earlier]);
       waited_for.insert(earlier);
     }
+    const Node* const previous = std::exchange(earlier_in_order, node);
+    if (previous != nullptr && execution.queues().orders_nodes()) after.push_back(end_of[previous]);
     Event* const event = node->event == nullptr ? nullptr : execution.queues().find(node->event);
     if (event != nullptr && node->type == cudaGraphNodeTypeWaitEvent)
       after.push_back(event->record);

@@ -18,6 +18,7 @@
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/device/virtual_clock.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
 #include "vgpu/cudart/exec/launch_progress.hpp"
 #include "vgpu/cudart/graphs/graph_run.hpp"
@@ -47,6 +48,16 @@ cudaError_t error_of(vgpu::Trap::Cause cause) {
     case vgpu::Trap::Cause::bad_index: break;
   }
   return cudaErrorLaunchFailure;
+}
+
+// What a launch may have without cudaFuncSetAttribute(); 0: the kernel has no variables there.
+std::uint32_t most_dynamic_shared(const vgpu::Program& program) {
+  const bool has_any = std::ranges::any_of(program.shared_symbols,
+                                           [](const auto& symbol) { return symbol.bytes == 0; });
+  const std::size_t begin = program.dynamic_shared_offset;
+  return has_any && begin < virtual_gpu::kBlockSharedBytes
+             ? static_cast<std::uint32_t>(virtual_gpu::kBlockSharedBytes - begin)
+             : 0;
 }
 
 // Returns CUDA's error for a launch that ended so; cudaSuccess: the device remains usable.
@@ -131,8 +142,12 @@ vgpu::Launch KernelRunner::launch_of(const HostLaunch& host_launch, const Grid& 
   launch.graph = work.graph_run == nullptr ? 0 : work.graph_run->current();
   launch.device = device.number;
   launch.devices = static_cast<unsigned>(dependencies_.devices.size());
-  const bool all_are_peers = dependencies_.trial.settings().supposed.peer_access;
-  launch.peers = all_are_peers ? ~std::uint32_t{0} : device.peers;
+  const Suppositions& supposed = dependencies_.trial.settings().supposed;
+  launch.peers = supposed.peer_access ? ~std::uint32_t{0} : device.peers;
+  if (supposed.more_dynamic_shared) {
+    launch.dynamic_shared_bytes =
+        std::max(launch.dynamic_shared_bytes, most_dynamic_shared(*launch.program));
+  }
   launch.rights = host_launch.operation.rights.get();
   launch.stack_bytes = static_cast<std::uint32_t>(
       std::min<std::size_t>(device.limits.get(cudaLimitStackSize), UINT32_MAX));

@@ -92,6 +92,9 @@ class Queues {
 
   // True: an operation comes after those of all streams (Suppositions::one_stream).
   void order_all(bool all) { orders_all_ = all; }
+  // True: nodes of a graph run one after the other (Suppositions::ordered_nodes).
+  void order_nodes(bool all) { orders_nodes_ = all; }
+  [[nodiscard]] bool orders_nodes() const { return orders_nodes_; }
 
   void clear();
   // Streams and events of the device are remembered as destroyed.
@@ -103,6 +106,7 @@ class Queues {
   Stream& legacy(unsigned device);
 
   bool orders_all_ = false;
+  bool orders_nodes_ = false;
   std::deque<Stream> legacy_;  // by device
   std::uint64_t next_stream_id_ = 1;
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
