@@ -13,7 +13,7 @@ __global__ void continue_past_barrier(const int* in, int* out, int n) {
     if (base + (t ^ 1) < n) sum += share[t ^ 1];
     __syncthreads();  //@
   }
-  out[t] = sum;
+  out[t] = sum;  //@
 }
 
 int main() {

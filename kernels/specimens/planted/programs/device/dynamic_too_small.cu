@@ -1,4 +1,4 @@
-// out-of-bounds:
+// out-of-bounds: more dynamic shared memory
 #include "planted_program.hpp"
 
 __global__ void dynamic_too_small(const int* in, int* out) {

@@ -1,4 +1,4 @@
-// data-race:
+// data-race: an edge of the graph
 #include "planted_program.hpp"
 
 __global__ void doubled(const int* in, int* out) {

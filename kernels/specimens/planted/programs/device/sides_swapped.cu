@@ -9,6 +9,6 @@ __global__ void sides_swapped(const int* in, int* out, int width, int height) {
 
 int main() {
   Buffers buffers(12 * 20);
-  sides_swapped<<<dim3(3, 3), dim3(8, 8)>>>(buffers.in, buffers.out, 12, 20);
+  sides_swapped<<<dim3(3, 3), dim3(8, 8)>>>(buffers.in, buffers.out, 20, 12);
   return buffers.status([](int i) { return 3 * input_at(i); });
 }
