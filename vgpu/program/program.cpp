@@ -32,14 +32,29 @@ std::uint32_t only_call_of_function_at(const Program& program, std::uint32_t pc)
 const ptx::SourceLocation& Program::user_location(std::uint32_t pc) const {
   const ptx::SourceLocation& innermost = source_of(pc).location;
   const ptx::SourceLocation* location = &innermost;
-  const auto is_users = [&] {
-    return location->file < files.size() && !is_library_header(files[location->file]);
+  const auto is_users = [&](const ptx::SourceLocation& place) {
+    return place.file < files.size() && !is_library_header(files[place.file]);
   };
-  while (!is_users()) {
+  // Unoptimised code does not say where a function of a header is inlined.  One that wraps an
+  // instruction stands in a user's function behind the user's line.
+  const auto line_before = [&](std::uint32_t at) {
+    const ptx::SourceLocation* before = nullptr;
+    const std::uint32_t function = function_of(at);
+    const bool is_wrapper =
+        location->file < files.size() && !is_library_code(files[location->file]);
+    if (!is_wrapper || function >= functions.size()) return before;
+    const std::uint32_t entry = functions[function].entry;
+    while (before == nullptr && is_users(source_of(entry).location) && at-- > entry) {
+      if (is_users(source_of(at).location)) before = &source_of(at).location;
+    }
+    return before;
+  };
+  while (!is_users(*location)) {
     if (location->inlined_at < locations.size()) {
       location = &locations[location->inlined_at];
       continue;
     }
+    if (const ptx::SourceLocation* const before = line_before(pc)) return *before;
     pc = only_call_of_function_at(*this, pc);
     if (pc == ptx::kNone) return innermost;
     location = &source_of(pc).location;
