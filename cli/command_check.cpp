@@ -260,6 +260,7 @@ class Checker {
   // Stops at a claim that cannot be run, because all claims of a pair launch the same kernels.
   void check_pair(const AnyPair& pair) {
     TrialRunner runner(*engine_);
+    shrunk_ = {};
     engine_->set_pair(pair.name());
     bool runs = check(pair, "", runner);
     for (const PropertyEntry& property : pair.properties()) {
@@ -289,7 +290,7 @@ class Checker {
     // A stored failure counts until it is repaired.
     if (failed_claims_.contains(claim_)) return true;
     earlier_trials_ = claim_of(pair, property).trials;
-    CheckOutcome outcome = check_claim(pair, property, options_, runner);
+    CheckOutcome outcome = check_claim(pair, property, options_, runner, &shrunk_);
     progress_.clear();
     Claim& claim = claim_of(pair, property);
     claim.trials += outcome.trials;
@@ -381,6 +382,7 @@ class Checker {
   CheckOptions options_;
   std::optional<campaign::FailureDatabase> database_;
   std::set<std::string> failed_claims_;  // by stored cases
+  ShrunkFailures shrunk_;                // of the pair that is checked
   ExpectedFindings expected_{source_lines()};
   CoveredEngine covered_;
   std::optional<ExpectingEngine> engine_;

@@ -92,8 +92,23 @@ std::string claim_title(const AnyPair& pair, std::string_view property) {
   return property.empty() ? pair.name() : pair.name() + "." + std::string(property);
 }
 
+ShrunkCase ShrunkFailures::shrink(const Failure& failure, TrialRunner& runner,
+                                  const ShrinkOptions& options) {
+  const FailureClass wanted = failure_class(failure.verdict);
+  for (const ShrunkCase& known : shrunk_) {
+    if (!keeps(wanted, failure_class(known.verdict))) continue;
+    ShrunkCase same = known;
+    same.a_case.property = failure.a_case.property;
+    same.verdict = runner.run(same.a_case);
+    if (failure_class(same.verdict) == failure_class(known.verdict)) return same;
+  }
+  ShrunkCase shrunk = warpcheck::shrink(failure.a_case, runner, options);
+  if (shrunk.kept) shrunk_.push_back(shrunk);
+  return shrunk;
+}
+
 CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
-                         const CheckOptions& options, TrialRunner& runner) {
+                         const CheckOptions& options, TrialRunner& runner, ShrunkFailures* shrunk) {
   CheckOutcome outcome;
   FailureLog log;
   SearchLoop loop({.end = SearchEnd::all_expected,
@@ -124,13 +139,15 @@ CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
   }
   outcome.kinds = log.kinds();
   if (!options.shrink_failures) return outcome;
+  ShrunkFailures own;
+  if (shrunk == nullptr) shrunk = &own;
   for (const Failure* failure : log.worth_reporting()) {
-    ShrunkCase shrunk = shrink(failure->a_case, runner, options.shrink);
-    outcome.failures.push_back({.a_case = std::move(shrunk.a_case),
-                                .verdict = std::move(shrunk.verdict),
+    ShrunkCase smallest = shrunk->shrink(*failure, runner, options.shrink);
+    outcome.failures.push_back({.a_case = std::move(smallest.a_case),
+                                .verdict = std::move(smallest.verdict),
                                 .search = Report::Search{.trials = failure->trial,
-                                                         .shrinks = shrunk.shrinks,
-                                                         .complete = shrunk.complete},
+                                                         .shrinks = smallest.shrinks,
+                                                         .complete = smallest.complete},
                                 .replay_path = {}});
   }
   return outcome;

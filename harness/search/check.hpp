@@ -50,10 +50,24 @@ struct CheckOutcome {
   [[nodiscard]] bool passed() const { return failures.empty() && problems.empty(); }
 };
 
+// The failures of one pair that have been shrunk.  Its claims launch the same kernels, so what one
+// claim has found, another finds, too, and the smallest case is the same.
+class ShrunkFailures {
+ public:
+  // Returns the case to which a failure of the same class has been shrunk, if this claim fails
+  // there in the same way; else shrinks this one.
+  ShrunkCase shrink(const Failure& failure, TrialRunner& runner, const ShrinkOptions& options);
+
+ private:
+  std::vector<ShrunkCase> shrunk_;
+};
+
 // Checks one claim: "agrees with its reference" (`property` empty), or a property.  Ends at the
 // first failure; for a specimen, when every expected kind was found.
+//   shrunk: what the pair's other claims have found; null: nothing
 CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
-                         const CheckOptions& options, TrialRunner& runner);
+                         const CheckOptions& options, TrialRunner& runner,
+                         ShrunkFailures* shrunk = nullptr);
 
 // Draws the cases of check_claim(), in order, and passes each to `body`, which returns whether to
 // continue.
