@@ -25,7 +25,14 @@ bool accesses_memory(ValueRule rule) {
          rule == ValueRule::copies;
 }
 
-bool is_float_value(Made made) { return made == Made::nan || made == Made::infinity; }
+// Returns whether a shift by 1 gives a lane what the mean would be without a wrap.
+bool is_right_mean(const InstrStep& step, std::int64_t truth, unsigned lane) {
+  const Instr& instr = step.program->code[step.pc];
+  const std::uint32_t word = word_of(*step.registers, instr[ComputeOperand::d], lane);
+  const bool extends_sign = ptx::is_signed(instr.modifiers.type);
+  return truth ==
+         (extends_sign ? std::int64_t{static_cast<std::int32_t>(word)} : std::int64_t{word});
+}
 
 // Returns the lane whose value a shuffle gives to `lane` (PTX ISA 9.7.9.6).
 unsigned source_lane(const InstrStep& step, const Instr& instr, unsigned lane) {
@@ -235,13 +242,36 @@ Tag NumericsChecker::logarithm_of_zero(const InstrStep& step, unsigned lane) {
       reporter_, thread_of(step.place, lane));
 }
 
-// Integers that are wrong stay so when they are copied, and not when their bits are taken apart,
-// which hashes do.  The bits of a NaN or an infinity may be taken apart and put together again.
+Tag NumericsChecker::inverse_of_zero(const InstrStep& step, const Source& source, unsigned lane) {
+  constexpr std::uint32_t kSign = 0x8000'0000;
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, source.row + lane * sizeof bits, sizeof bits);
+  if ((bits & ~kSign) != 0) return 0;
+  return origins_.made(
+      Made::infinity, *step.program, step.pc, [] { return std::string("a negative power of 0"); },
+      reporter_, thread_of(step.place, lane));
+}
+
+// Returns whether what a tag says of a source is true of the result, too.  Integers that have
+// wrapped stay wrong when they are copied, and if they are the mean of two, but not when their bits
+// are taken apart, which hashes do.  One that has lost its value stays so whatever is made of it.
+// The bits of a NaN or an infinity may be taken apart and put together again.
+bool NumericsChecker::keeps(const Instr& instr, const ValuePlan& plan, const ValueOrigin& origin) {
+  const bool divides = instr.opcode == Opcode::div_ || instr.opcode == Opcode::rem_;
+  const bool copies = instr.opcode == Opcode::mov_ || instr.opcode == Opcode::cvta_;
+  switch (origin.made) {
+    case Made::nan:
+    case Made::infinity: return !divides;
+    case Made::lost: return true;
+    case Made::wrapped: break;
+  }
+  return copies || (plan.halves && origin.program->code[origin.pc].opcode == Opcode::add_);
+}
+
 // Formats of a byte have no infinity that is made here: a conversion takes the nearest number.
 void NumericsChecker::move(const InstrStep& step, const ValuePlan& plan) {
-  const Opcode opcode = step.program->code[step.pc].opcode;
-  const bool copies = opcode == Opcode::mov_ || opcode == Opcode::cvta_;
-  const bool converts = opcode == Opcode::cvt_;
+  const Instr& instr = step.program->code[step.pc];
+  const bool converts = instr.opcode == Opcode::cvt_;
   const auto has_nan = [&](const Source& source, unsigned lane) {
     bool found = false;
     for (std::uint32_t part = 0; part < parts_of(plan.source); ++part)
@@ -250,20 +280,25 @@ void NumericsChecker::move(const InstrStep& step, const ValuePlan& plan) {
   };
   RowTags tags;
   const bool is_literal = plan.is_logarithm_of_zero || !plan.outside_domain.what.empty();
-  for_each_bit(is_literal ? step.active : 0, [&](unsigned lane) {
+  const Sources sources = sources_of(step);
+  for_each_bit(is_literal || plan.inverts_exponent ? step.active : 0, [&](unsigned lane) {
     tags.tag[lane] = plan.is_logarithm_of_zero ? logarithm_of_zero(step, lane)
+                     : plan.inverts_exponent   ? inverse_of_zero(step, sources[0], lane)
                                                : outside_domain(step, plan, lane);
     if (tags.tag[lane] != 0) tags.mask |= 1u << lane;
   });
-  for (const Source& source : sources_of(step)) {
+  for (const Source& source : sources) {
     if (source.tags == nullptr) continue;
     for_each_bit(source.tags->mask & step.active & ~tags.mask, [&](unsigned lane) {
       const Tag tag = source.tags->tag[lane];
-      if (!copies && !is_float_value(origins_.origin_of(tag).made)) return;
+      if (!keeps(instr, plan, origins_.origin_of(tag))) return;
       if (converts && plan.source != FloatFormat::none && !has_nan(source, lane)) return;
+      const std::int64_t truth = source.tags->truth[lane];
+      const bool is_mean = plan.halves && truth != kUnknown;
+      if (is_mean && is_right_mean(step, truth >> 1, lane)) return;
       tags.mask |= 1u << lane;
       tags.tag[lane] = tag;
-      tags.truth[lane] = source.tags->truth[lane];
+      tags.truth[lane] = is_mean ? truth >> 1 : truth;
     });
   }
   if (converts && plan.result != FloatFormat::none)

@@ -98,7 +98,9 @@ class NumericsChecker final : public Checker {
   // Moves.
   void move(const InstrStep& step, const ValuePlan& plan);
   void select(const InstrStep& step, const ValuePlan& plan);
+  static bool keeps(const Instr& instr, const ValuePlan& plan, const ValueOrigin& origin);
   Tag logarithm_of_zero(const InstrStep& step, unsigned lane);
+  Tag inverse_of_zero(const InstrStep& step, const Source& source, unsigned lane);
   Tag outside_domain(const InstrStep& step, const ValuePlan& plan, unsigned lane);
   void shuffle(const InstrStep& step);
 

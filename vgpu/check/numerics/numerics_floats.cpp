@@ -2,6 +2,7 @@
 // dropped.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "vgpu/machine/warp/running_fragment.hpp"
 #include "vgpu/program/matrix.hpp"
 #include "vgpu/ptx/opcode.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -43,8 +45,12 @@ std::string text_of_infinity(const Instr& instr, FloatFormat result, const std::
 struct IntegerRange {
   double least = 0, beyond = 0;  // values in (least - 1, beyond) have a value when cut off
 };
-IntegerRange integer_range_of(ptx::Type type) {
-  const int bits = static_cast<int>(8 * ptx::bytes_of(type));
+//   bytes_used: of a word, if only its low bytes are used.  Bytes of a signed word may be meant as
+//   unsigned: 200 is the byte 200.
+IntegerRange integer_range_of(ptx::Type type, std::uint32_t bytes_used) {
+  const int bits = static_cast<int>(8 * std::min(ptx::bytes_of(type), bytes_used));
+  const bool is_cut = ptx::bytes_of(type) == 4 && bytes_used < 4;
+  if (is_cut && ptx::is_signed(type)) return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits)};
   if (ptx::is_signed(type)) return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1)};
   return {0, std::ldexp(1.0, bits)};
 }
@@ -242,7 +248,9 @@ void NumericsChecker::take_extreme(const InstrStep& step, const ValuePlan& plan)
 void NumericsChecker::round_to_integer(const InstrStep& step, const ValuePlan& plan) {
   const Instr& instr = step.program->code[step.pc];
   const Source source = sources_of(step)[0];
-  const IntegerRange range = integer_range_of(instr.modifiers.type);
+  const ptx::Type type = instr.modifiers.type;
+  const bool is_cut = ptx::bytes_of(type) == 4 && plan.bytes_used < 4;
+  const IntegerRange range = integer_range_of(type, is_cut ? plan.bytes_used : 8);
   RowTags tags;
   for_each_bit(step.active, [&](unsigned lane) {
     const double value = float_at(plan.source, source.row, lane);
@@ -250,8 +258,9 @@ void NumericsChecker::round_to_integer(const InstrStep& step, const ValuePlan& p
     Tag tag = source.tags == nullptr ? 0 : source.tags->of(lane);
     if (tag == 0) {
       const auto describe = [&] {
-        return fmt::format("{} does not fit in {}", text_of_float(plan.source, value),
-                           ptx::name_of(instr.modifiers.type));
+        return fmt::format(
+            "{} does not fit in {}", text_of_float(plan.source, value),
+            is_cut ? counted(8 * plan.bytes_used, "bit") : std::string(ptx::name_of(type)));
       };
       tag = origins_.made(Made::lost, *step.program, step.pc, describe, reporter_,
                           thread_of(step.place, lane));

@@ -81,8 +81,8 @@ bool is_in_one_of(std::span<const std::string_view> names, const Program& progra
   return std::ranges::find(names, name) != names.end();
 }
 bool is_in_logarithm(const Program& program, std::uint32_t pc) {
-  static constexpr auto kNames =
-      std::to_array<std::string_view>({"log", "log10", "log10f", "log2", "log2f", "logf"});
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"lgamma", "lgammaf", "log", "log10", "log10f", "log2", "log2f", "logf"});
   return is_in_one_of(kNames, program, pc);
 }
 bool is_in_function_with_domain(const Program& program, std::uint32_t pc) {

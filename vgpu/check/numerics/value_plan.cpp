@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <set>
-#include <tuple>
+#include <span>
 
 #include "vgpu/check/numerics/float_memory.hpp"
 #include "vgpu/check/numerics/toolkit_code.hpp"
+#include "vgpu/check/shadow/row_uses.hpp"
 #include "vgpu/program/matrix.hpp"
 #include "vgpu/program/multimem.hpp"
 #include "vgpu/program/operand_roles.hpp"
@@ -55,9 +55,9 @@ ValueRule rule_of_compute(const Instr& instr) {
     case Opcode::neg_:
     case Opcode::abs_:
       if (is_float) return ValueRule::computes;
-      return instr.opcode == Opcode::div_ || instr.opcode == Opcode::abs_
-                 ? ValueRule::replaces
-                 : ValueRule::adds_integers;
+      if (instr.opcode == Opcode::div_) return ValueRule::moves;
+      return instr.opcode == Opcode::abs_ ? ValueRule::replaces : ValueRule::adds_integers;
+    case Opcode::rem_: return ValueRule::moves;
     case Opcode::rcp_:
     case Opcode::sqrt_:
     case Opcode::rsqrt_:
@@ -148,16 +148,7 @@ bool is_in_place(const Program& program, const Instr& instr) {
 class IndexSlice {
  public:
   IndexSlice(const Program& program, std::vector<ValuePlan>& plans)
-      : program_(program), plans_(plans), functions_(program.code.size()) {
-    for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
-      functions_[pc] = program.function_of(pc);
-      for (const Ref& result : destinations_of(program, program.code[pc])) {
-        if (result.bank == Bank::word || result.bank == Bank::wide) {
-          makers_[row_of(pc, result)].push_back(pc);
-        }
-      }
-    }
-  }
+      : program_(program), plans_(plans), uses_(program) {}
 
   void mark() {
     for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
@@ -174,9 +165,9 @@ class IndexSlice {
       }
     }
     while (!open_.empty()) {
-      const Row row = open_.back();
+      const RowUses::Row row = open_.back();
       open_.pop_back();
-      for (const std::uint32_t pc : makers_[row]) follow(pc);
+      for (const std::uint32_t pc : uses_.makers(row)) follow(pc);
     }
   }
 
@@ -202,10 +193,10 @@ class IndexSlice {
 
   // Returns whether all that makes the row computes or moves floats.
   bool holds_float(std::uint32_t pc, const Ref& ref, int depth = 0) {
-    constexpr int kDepthMax = 8;
-    const auto makers = makers_.find(row_of(pc, ref));
-    if (makers == makers_.end() || depth == kDepthMax) return false;
-    return std::ranges::all_of(makers->second, [&](std::uint32_t maker) {
+    constexpr int kDepthMax = 16;
+    const std::span<const std::uint32_t> makers = makers_of(pc, ref);
+    if (makers.empty() || depth == kDepthMax) return false;
+    return std::ranges::all_of(makers, [&](std::uint32_t maker) {
       const Instr& instr = program_.code[maker];
       const ValueRule rule = plans_[maker].rule;
       if (rule == ValueRule::moves && instr.opcode == Opcode::mov_) {
@@ -220,9 +211,9 @@ class IndexSlice {
   // Returns whether all that makes the row computes floats, or moves or masks their bits.
   bool holds_float_bits(std::uint32_t pc, const Ref& ref, int depth = 0) {
     constexpr int kDepthMax = 6;
-    const auto makers = makers_.find(row_of(pc, ref));
-    if (makers == makers_.end() || depth == kDepthMax) return false;
-    return std::ranges::all_of(makers->second, [&](std::uint32_t maker) {
+    const std::span<const std::uint32_t> makers = makers_of(pc, ref);
+    if (makers.empty() || depth == kDepthMax) return false;
+    return std::ranges::all_of(makers, [&](std::uint32_t maker) {
       const Instr& instr = program_.code[maker];
       switch (instr.opcode) {
         case Opcode::and_:
@@ -253,9 +244,9 @@ class IndexSlice {
   }
   bool is_literal(std::uint32_t pc, const Ref& ref) {
     if (ref.bank == Bank::constant) return true;
-    const auto makers = makers_.find(row_of(pc, ref));
-    if (makers == makers_.end() || makers->second.size() != 1) return false;
-    const Instr& maker = program_.code[makers->second[0]];
+    const std::span<const std::uint32_t> makers = makers_of(pc, ref);
+    if (makers.size() != 1) return false;
+    const Instr& maker = program_.code[makers[0]];
     return maker.opcode == Opcode::mov_ && maker[ComputeOperand::a].bank == Bank::constant;
   }
 
@@ -264,9 +255,8 @@ class IndexSlice {
   //   ref: the number, that an instruction at pc adds an infinity to
   double scale_of(std::uint32_t pc, const Ref& ref, int depth = 0) {
     constexpr int kDepthMax = 3;
-    const auto makers = makers_.find(row_of(pc, ref));
-    if (makers == makers_.end() || depth == kDepthMax) return 1;
-    for (const std::uint32_t maker : makers->second) {
+    if (depth == kDepthMax) return 1;
+    for (const std::uint32_t maker : makers_of(pc, ref)) {
       const Instr& instr = program_.code[maker];
       const Ref& by = instr[ComputeOperand::b];
       double scale = 1;
@@ -284,6 +274,52 @@ class IndexSlice {
     return 1;
   }
 
+  // Returns the bytes of the widest place that takes an integer that is made here, if that is less
+  // than a word: a store or a conversion of bytes or halves; 4: it is used as a word.
+  std::uint32_t bytes_used(std::uint32_t pc, const Ref& made, int depth = 0) {
+    constexpr int kDepthMax = 4;
+    if (made.bank != Bank::word || depth == kDepthMax) return 4;
+    const std::span<const std::uint32_t> users = uses_.users(uses_.written(pc, made));
+    std::uint32_t most = users.empty() ? 4 : 0;
+    for (const std::uint32_t user : users) {
+      const Instr& instr = program_.code[user];
+      const Type type = instr.modifiers.type;
+      const bool is_stored = plans_[user].rule == ValueRule::stores &&
+                             instr.modifiers.vector <= 1 &&
+                             !(instr[MemoryOperand::address] == made);
+      const bool is_cut = instr.opcode == Opcode::cvt_ && is_integer(type) &&
+                          ptx::bytes_of(type) < 4 && instr.kind == InstrKind::compute &&
+                          !instr.modifiers.sat;
+      const bool is_moved = instr.opcode == Opcode::mov_ && instr.modifiers.vector <= 1 &&
+                            instr.kind == InstrKind::compute;
+      std::uint32_t bytes = 4;
+      if (is_stored) bytes = std::min(ptx::bytes_of(type), 4u);
+      if (is_cut || is_moved) bytes = bytes_used(user, instr[ComputeOperand::d], depth + 1);
+      most = std::max(most, bytes);
+    }
+    return most;
+  }
+
+  // Returns whether an instruction divides by 2: the mean of two indices.
+  bool halves(std::uint32_t pc) {
+    const Instr& instr = program_.code[pc];
+    if (instr.kind != InstrKind::compute || ptx::bytes_of(instr.modifiers.type) != 4) return false;
+    const std::uint32_t by = constant_of(pc, instr[ComputeOperand::b]);
+    return (instr.opcode == Opcode::shr_ && by == 1) ||
+           (instr.opcode == Opcode::div_ && by == 2 && is_integer(instr.modifiers.type));
+  }
+
+  // Returns whether an instruction makes the inverse of a float that is 0 or infinite, by the bits
+  // of its exponent: the toolkit's powf(), pow(), rcbrtf() and rcbrt() do.
+  bool inverts_exponent(std::uint32_t pc) {
+    constexpr std::uint32_t kFloatExponent = 0x7f80'0000, kDoubleExponent = 0x7ff0'0000;
+    const Instr& instr = program_.code[pc];
+    if (instr.opcode != Opcode::xor_ || ptx::bytes_of(instr.modifiers.type) != 4) return false;
+    const std::uint32_t constant = constant_of(pc, instr[ComputeOperand::b]);
+    return (constant == kFloatExponent && holds_float_bits(pc, instr[ComputeOperand::a])) ||
+           constant == kDoubleExponent;
+  }
+
   // Returns the constant that an operand is, or the only one that is moved to its register; 0:
   // none.
   std::uint32_t constant_of(std::uint32_t pc, const Ref& ref) {
@@ -292,22 +328,22 @@ class IndexSlice {
       std::memcpy(&value, program_.constants.data() + ref.offset, sizeof value);
       return value;
     }
-    const auto makers = makers_.find(row_of(pc, ref));
-    if (makers == makers_.end() || makers->second.size() != 1) return 0;
-    const Instr& maker = program_.code[makers->second[0]];
+    const std::span<const std::uint32_t> makers = makers_of(pc, ref);
+    if (makers.size() != 1) return 0;
+    const Instr& maker = program_.code[makers[0]];
     const Ref& moved = maker[ComputeOperand::a];
     if (maker.opcode != Opcode::mov_ || moved.bank != Bank::constant) return 0;
     return constant_of(pc, moved);
   }
 
  private:
-  using Row = std::tuple<std::uint32_t, Bank, std::uint32_t>;  // of a function
-  [[nodiscard]] Row row_of(std::uint32_t pc, const Ref& ref) const {
-    return {functions_[pc], ref.bank, ref.offset};
+  [[nodiscard]] std::span<const std::uint32_t> makers_of(std::uint32_t pc, const Ref& ref) const {
+    return uses_.makers(uses_.read(pc, ref));
   }
   void add(std::uint32_t pc, const Ref& ref) {
     if (ref.bank != Bank::word && ref.bank != Bank::wide) return;
-    if (seen_.insert(row_of(pc, ref)).second) open_.push_back(row_of(pc, ref));
+    const RowUses::Row row = uses_.read(pc, ref);
+    if (seen_.insert(row).second) open_.push_back(row);
   }
   void follow(std::uint32_t pc) {
     const Instr& instr = program_.code[pc];
@@ -315,7 +351,7 @@ class IndexSlice {
     const bool is_moved =
         (rule == ValueRule::moves && instr.opcode == Opcode::mov_ && instr.modifiers.vector == 1) ||
         (rule == ValueRule::moves && instr.opcode == Opcode::cvta_) || rule == ValueRule::selects ||
-        rule == ValueRule::shuffles;
+        rule == ValueRule::shuffles || halves(pc);
     if (rule != ValueRule::adds_integers && !is_moved) return;
     plans_[pc].is_index = rule == ValueRule::adds_integers;
     if (rule == ValueRule::shuffles) return add(pc, instr[WarpOperand::value]);
@@ -326,10 +362,9 @@ class IndexSlice {
 
   const Program& program_;
   std::vector<ValuePlan>& plans_;
-  std::vector<std::uint32_t> functions_;
-  std::map<Row, std::vector<std::uint32_t>> makers_;
-  std::set<Row> seen_;
-  std::vector<Row> open_;
+  RowUses uses_;
+  std::set<RowUses::Row> seen_;
+  std::vector<RowUses::Row> open_;
 };
 
 // Returns whether a program has an atomic minimum or maximum of signed integers.
@@ -348,7 +383,9 @@ bool makes_tags(const ValuePlan& plan, const Instr& instr) {
     case ValueRule::rounds_to_integer:
     case ValueRule::multiplies_matrices: return true;
     case ValueRule::moves:
-    case ValueRule::selects: return plan.is_logarithm_of_zero || !plan.outside_domain.what.empty();
+    case ValueRule::selects:
+      return plan.is_logarithm_of_zero || plan.inverts_exponent ||
+             !plan.outside_domain.what.empty();
     case ValueRule::updates: return plan.result != FloatFormat::none || plan.is_of_float_bits;
     case ValueRule::adds_integers:
       if (plan.rounds_bfloat_up) return true;
@@ -398,6 +435,10 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     plan.has_other_half = plan.is_of_float_bits && !ptx::is_signed(instr.modifiers.type) &&
                           has_signed(program, is_max ? ptx::AtomOp::min : ptx::AtomOp::max);
     plan.adds_infinity = adds_infinity(program, instr);
+    plan.halves = slice.halves(pc);
+    plan.inverts_exponent = slice.inverts_exponent(pc);
+    if (plan.rule == ValueRule::rounds_to_integer)
+      plan.bytes_used = slice.bytes_used(pc, instr[ComputeOperand::d]);
     const bool is_logarithm =
         instr.opcode == Opcode::fma_ && instr[ComputeOperand::b] == instr[ComputeOperand::c];
     if (is_logarithm) plan.scaled_by = slice.scale_of(pc, instr[ComputeOperand::a]);

@@ -14,7 +14,7 @@ namespace warpcheck::vgpu {
 enum class ValueRule : std::uint8_t {
   nothing,   // it has no results
   replaces,  // the results have no tags
-  moves,     // the results are bits of the sources
+  moves,     // the results are bits of the sources, or a quotient of integers
   selects,   // selp, slct: those of one source
   shuffles,  // shfl: those of another lane
   computes,  // floats of floats: a special result has the tag of a special source, or a new one
@@ -54,6 +54,12 @@ struct ValuePlan {
   bool adds_infinity = false;
   // computes: where the toolkit's logarithm makes a NaN, what it has multiplied its argument by.
   double scaled_by = 1;
+  // moves: divides by 2, as the mean of two indices does.
+  bool halves = false;
+  // moves: gives an infinity for a float that is 0, by its bits.
+  bool inverts_exponent = false;
+  // rounds_to_integer: the bytes that are used of the integer.
+  std::uint32_t bytes_used = 4;
   // moves, selects: gives an infinity because a value is 0, in the toolkit's logarithm.
   bool is_logarithm_of_zero = false;
   // moves, selects: gives a NaN outside the domain of a function of the toolkit.

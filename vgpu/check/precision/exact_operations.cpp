@@ -30,6 +30,7 @@ std::optional<DoubleDouble> exact_of(const ShadowOperation& operation, const Ope
     case Opcode::rsqrt_: return DoubleDouble{1, 0} / square_root(a);
     case Opcode::neg_: return -a;
     case Opcode::abs_: return a.hi < 0 ? -a : a;
+    case Opcode::copysign_: return std::signbit(a.hi) == std::signbit(b.hi) ? b : -b;
     case Opcode::ex2_: return exp2(a);
     case Opcode::lg2_: return a.hi > 0 ? std::optional(log2(a)) : std::nullopt;
     case Opcode::sin_: return has_sine(a) ? std::optional(sine(a)) : std::nullopt;
@@ -58,6 +59,7 @@ std::array<double, 3> slopes_of(Opcode opcode, const OperationNumbers& in, doubl
     case Opcode::tanh_: return {1 - result * result, 0, 0};
     case Opcode::neg_: return {-1, 0, 0};
     case Opcode::abs_: return {a < 0 ? -1.0 : 1.0, 0, 0};
+    case Opcode::copysign_: return {0, std::signbit(a) == std::signbit(b) ? 1.0 : -1.0, 0};
     default: return {1, 1, 0};
   }
 }
@@ -90,6 +92,7 @@ double reached_error(Opcode opcode, const std::array<double, 3>& size,
       const double least = size[0] - bound[0];
       return least > 0 ? 1 / std::sqrt(least) - 1 / std::sqrt(size[0]) : kUnboundedError;
     }
+    case Opcode::copysign_: return bound[1];
     case Opcode::ex2_: return times(std::abs(result), std::expm1(bound[0] * std::log(2.0)));
     case Opcode::lg2_: {
       const double least = size[0] - bound[0];

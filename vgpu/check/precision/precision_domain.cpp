@@ -145,6 +145,12 @@ std::optional<Value> PrecisionDomain::constant(std::uint64_t bits, Type type) {
   return Value{.exact = two_sum(high, static_cast<double>(bits & 0xffff'ffff)), .type = type};
 }
 
+std::optional<Value> PrecisionDomain::literal(std::uint64_t bits, Type type) {
+  const double value = float_of_bits(bits, type);
+  if (!std::isfinite(value)) return std::nullopt;
+  return Value{.exact = {value, 0}, .type = type};
+}
+
 std::uint32_t PrecisionDomain::site_of(const ShadowStep& step) {
   if (step.program != last_program_) {
     last_program_ = step.program;
@@ -190,6 +196,18 @@ std::optional<Value> PrecisionDomain::rescaled(const Value& value, std::uint64_t
   return result;
 }
 
+// The exact extreme, which may be another operand than the kernel's: of two that rounding has made
+// equal, or has exchanged.
+std::optional<Value> PrecisionDomain::extreme_of(std::span<const ShadowOperand<Value>> operands,
+                                                 bool is_largest) {
+  const Value* chosen = &operands[0].value;
+  for (const ShadowOperand<Value>& one : operands.subspan(1)) {
+    const double difference = to_double(one.value.exact - chosen->exact);
+    if (is_largest ? difference > 0 : difference < 0) chosen = &one.value;
+  }
+  return *chosen;
+}
+
 std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
                                             const ShadowOperation& operation,
                                             std::span<const ShadowOperand<Value>> operands,
@@ -199,14 +217,8 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
     return of_exponent(operation, operands, result_bits);
   }
   const Opcode opcode = operation.opcode;
-  if (opcode == Opcode::min_ || opcode == Opcode::max_) {
-    // The kernel has chosen one.
-    if (result_bits == nullptr) return std::nullopt;
-    for (const ShadowOperand<Value>& one : operands) {
-      if (one.bits == *result_bits) return one.value;
-    }
-    return std::nullopt;
-  }
+  if (opcode == Opcode::min_ || opcode == Opcode::max_)
+    return extreme_of(operands, opcode == Opcode::max_);
   OperationNumbers exact{}, kernel{};
   std::array<double, 3> values{}, errors{};
   bool has_error = false;

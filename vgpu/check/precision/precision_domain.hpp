@@ -68,6 +68,7 @@ class PrecisionDomain {
   static constexpr bool kTrustsBits = true;
   static bool lifts(const ShadowOperation& operation);
   static std::optional<Value> constant(std::uint64_t bits, ptx::Type type);
+  static std::optional<Value> literal(std::uint64_t bits, ptx::Type type);
   // The value of a double that code has put together of the lower word of a value and another
   // upper word; nothing: it is not the value times a power of two, or its negative.
   static std::optional<Value> rescaled(const Value& value, std::uint64_t bits);
@@ -88,6 +89,8 @@ class PrecisionDomain {
   static std::optional<Value> of_exponent(const ShadowOperation& operation,
                                           std::span<const ShadowOperand<Value>> operands,
                                           const std::uint64_t* result_bits);
+  static std::optional<Value> extreme_of(std::span<const ShadowOperand<Value>> operands,
+                                         bool is_largest);
   std::uint32_t site_of(const ShadowStep& step);
   [[nodiscard]] AccessSide side_of(const ShadowStep& step) const {
     return reporter_->side("compute", *step.program, step.pc, thread_of(step.place, step.lane));

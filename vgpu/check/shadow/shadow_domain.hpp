@@ -19,6 +19,8 @@
 //     static bool is_data(const Value&);
 //     // The value of plain bits; nothing: they have none (NaN), and what is computed is lost.
 //     std::optional<Value> constant(std::uint64_t bits, ptx::Type);
+//     // Optional: the value of a literal that means the very number that it is.
+//     static std::optional<Value> literal(std::uint64_t bits, ptx::Type);
 //     // Optional: the value of eight bytes whose lower word is that of a value, and whose upper
 //     word
 //     // is another; nothing: it is lost.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/check/shadow/exact_literals.hpp"
 #include "vgpu/check/shadow/shadow_host.hpp"
 #include "vgpu/check/shadow/shadow_meetings.hpp"
 #include "vgpu/check/shadow/shadow_registers.hpp"
@@ -224,7 +225,8 @@ class ShadowPlane : public Observer {
                     std::uint32_t bytes);
   void swap(Cells& memory, std::uint64_t at, unsigned lane, std::uint64_t found,
             std::uint32_t bytes);
-  void combine(Cells& memory, std::uint64_t at, const Ref& ref, unsigned lane, std::uint64_t found);
+  void combine(Cells& memory, std::uint64_t at, const Ref& ref, unsigned lane, std::uint32_t part,
+               std::uint64_t found);
   std::optional<Value> value_of(const Reading& reading, std::uint64_t bits, ptx::Type type);
 
   Domain& domain_;

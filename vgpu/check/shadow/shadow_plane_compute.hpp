@@ -67,6 +67,10 @@ const ShadowRule& ShadowPlane<Domain>::rule_of(const Program& program, std::uint
       for (const Instr& instr : program.code) {
         rules.push_back(instr.kind == InstrKind::compute ? shadow_rule_of(instr) : ShadowRule{});
       }
+      if constexpr (requires { Domain::literal(std::uint64_t{}, ptx::Type{}); }) {
+        const std::vector<std::uint8_t> literals = exact_literals_of(program);
+        for (std::size_t at = 0; at < rules.size(); ++at) rules[at].exact_literals = literals[at];
+      }
     }
     last_program_ = &program;
     last_rules_ = &rules;
@@ -170,7 +174,12 @@ void ShadowPlane<Domain>::gather_operand(const Reading& given, std::uint64_t bit
     operand.value = reading.value;
     return;
   }
-  const std::optional<Value> value = value_of(reading, bits, type);
+  std::optional<Value> value;
+  if constexpr (requires { Domain::literal(bits, type); }) {
+    if (operand.is_plain && (current_.rule->exact_literals >> source & 1u) != 0)
+      value = Domain::literal(bits, type);
+  }
+  if (!value) value = value_of(reading, bits, type);
   operand.value = value.value_or(Value{});
   if (value) return;
   current_.lost[element] |= 1u << lane;

@@ -133,15 +133,16 @@ void ShadowPlane<Domain>::copy_accessed(const Access& access, unsigned lane, Cel
   current_.fetched[lane] = 0;
 }
 
-// An atomic operation of one lane, after those of lower lanes.
+// An atomic operation of one lane, after those of lower lanes.  One on a packed type is an access
+// to each element.
 template <class Domain>
 void ShadowPlane<Domain>::update(const Access& access, unsigned lane, Cells& memory,
                                  std::uint64_t at) {
   const Instr& instr = *current_.instr;
   ShadowRegisters<Value>& registers = current_.warp->registers;
-  const ptx::Type type = instr.modifiers.type;
-  const std::uint32_t bytes = ptx::bytes_of(type);
-  if (access.bytes != bytes || bytes > 8) {
+  const std::uint32_t whole = ptx::bytes_of(instr.modifiers.type);
+  const std::uint32_t bytes = ptx::bytes_of(element_type_of(instr.modifiers.type));
+  if (access.bytes != bytes || whole > 8) {
     current_.moved[lane] += access.bytes;
     memory.lose(at, access.bytes, site());
     if (current_.moved[lane] == access.bytes) {
@@ -151,7 +152,7 @@ void ShadowPlane<Domain>::update(const Access& access, unsigned lane, Cells& mem
     }
     return;
   }
-  const std::uint32_t number = current_.moved[lane] / bytes;
+  const std::uint32_t number = current_.moved[lane] / whole, part = current_.moved[lane] % whole;
   current_.moved[lane] += bytes;
   const Ref operand = row_after(instr[AtomicOperand::value], number);
   Cells before;
@@ -161,12 +162,12 @@ void ShadowPlane<Domain>::update(const Access& access, unsigned lane, Cells& mem
   switch (instr.modifiers.atom_op) {
     case ptx::AtomOp::exch: put_register(memory, at, operand, lane, bytes); break;
     case ptx::AtomOp::cas: swap(memory, at, lane, found, bytes); break;
-    default: combine(memory, at, operand, lane, found); break;
+    default: combine(memory, at, operand, lane, part, found); break;
   }
   const Ref old = row_after(instr[AtomicOperand::old], number);
   if (!is_register(old)) return;
-  registers.make_plain(current_.frame, old, lane);
-  registers.cells(old).copy(current_.frame.byte_of(old, lane), before, 0, bytes, kTorn);
+  if (part == 0) registers.make_plain(current_.frame, old, lane);
+  registers.cells(old).copy(current_.frame.byte_of(old, lane) + part, before, 0, bytes, kTorn);
 }
 
 template <class Domain>
@@ -199,9 +200,9 @@ void ShadowPlane<Domain>::swap(Cells& memory, std::uint64_t at, unsigned lane, s
 
 template <class Domain>
 void ShadowPlane<Domain>::combine(Cells& memory, std::uint64_t at, const Ref& ref, unsigned lane,
-                                  std::uint64_t found) {
+                                  std::uint32_t part, std::uint64_t found) {
   const Instr& instr = *current_.instr;
-  const ptx::Type packed = instr.modifiers.type, type = element_type_of(packed);
+  const ptx::Type type = element_type_of(instr.modifiers.type);
   const std::uint32_t bytes = ptx::bytes_of(type);
   const ptx::AtomOp op = instr.modifiers.atom_op;
   const ShadowOperation operation{op == ptx::AtomOp::add   ? ptx::Opcode::add_
@@ -209,40 +210,35 @@ void ShadowPlane<Domain>::combine(Cells& memory, std::uint64_t at, const Ref& re
                                   : op == ptx::AtomOp::max ? ptx::Opcode::max_
                                                            : ptx::Opcode::atom_,
                                   &instr.modifiers, type, type};
-  for (std::uint32_t from = 0; from < ptx::bytes_of(packed); from += bytes) {
-    const Reading held = memory.read(at + from, bytes, site());
-    const Reading added =
-        current_.warp->registers.read(current_.frame, ref, lane, from, bytes, site());
-    const bool is_plain = held.state == ShadowState::plain && added.state == ShadowState::plain;
-    const bool is_stale = std::ranges::count(current_.updated_plain, at + from) != 0;
-    if (is_plain && (is_stale || !Domain::lifts(operation))) {
-      current_.updated_plain.push_back(at + from);
-      continue;
-    }
-    const auto operand_of = [&](const Reading& reading, std::uint64_t bits) {
-      const bool trusts = Domain::kTrustsBits && reading.state == ShadowState::lost;
-      const std::optional<Value> value = value_of(trusts ? Reading{} : reading, bits, type);
-      return value ? std::optional<Operand>({reading.state != ShadowState::value, *value, bits})
-                   : std::nullopt;
-    };
-    const bool is_known = held.state != ShadowState::plain || !is_stale;
-    const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * bytes);
-    const std::optional<Operand> a = operand_of(held, found >> (8 * from) & mask);
-    const std::optional<Operand> b =
-        operand_of(added, current_.frame.bits_of(ref, lane, from, bytes));
-    std::optional<Value> value;
-    if (a && b && is_known) {
-      const std::array<Operand, 2> operands{*a, *b};
-      value = domain_.apply(here(lane), operation, operands, nullptr);
-    }
-    if (value) {
-      memory.set(at + from, bytes, *value);
-    } else if (!is_plain) {
-      memory.lose(at + from, bytes,
-                  held.state == ShadowState::lost    ? held.site
-                  : added.state == ShadowState::lost ? added.site
-                                                     : site());
-    }
+  const Reading held = memory.read(at, bytes, site());
+  const Reading added =
+      current_.warp->registers.read(current_.frame, ref, lane, part, bytes, site());
+  const bool is_plain = held.state == ShadowState::plain && added.state == ShadowState::plain;
+  const bool is_stale = std::ranges::count(current_.updated_plain, at) != 0;
+  if (is_plain && (is_stale || !Domain::lifts(operation)))
+    return current_.updated_plain.push_back(at);
+  const auto operand_of = [&](const Reading& reading, std::uint64_t bits) {
+    const bool trusts = Domain::kTrustsBits && reading.state == ShadowState::lost;
+    const std::optional<Value> value = value_of(trusts ? Reading{} : reading, bits, type);
+    return value ? std::optional<Operand>({reading.state != ShadowState::value, *value, bits})
+                 : std::nullopt;
+  };
+  const bool is_known = held.state != ShadowState::plain || !is_stale;
+  const std::optional<Operand> a = operand_of(held, found);
+  const std::optional<Operand> b =
+      operand_of(added, current_.frame.bits_of(ref, lane, part, bytes));
+  std::optional<Value> value;
+  if (a && b && is_known) {
+    const std::array<Operand, 2> operands{*a, *b};
+    value = domain_.apply(here(lane), operation, operands, nullptr);
+  }
+  if (value) {
+    memory.set(at, bytes, *value);
+  } else if (!is_plain) {
+    memory.lose(at, bytes,
+                held.state == ShadowState::lost    ? held.site
+                : added.state == ShadowState::lost ? added.site
+                                                   : site());
   }
 }
 

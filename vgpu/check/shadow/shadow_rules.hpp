@@ -27,6 +27,9 @@ struct ShadowRule {
   std::uint8_t sources = 0;          // operands a, b, c, f that are there
   std::array<ptx::Type, 4> types{};  // of each source's elements
   ShadowOperation operation{};       // calculate, compare, bits
+  // Sources, by bit, that are literals which mean themselves (exact_literals.hpp); only for domains
+  // that ask for it.
+  std::uint8_t exact_literals = 0;
   // Element 0 is calculated from b, and element 1 from a: cvt.rn.f16x2.f32 d, a, b.
   bool packs = false;
 };

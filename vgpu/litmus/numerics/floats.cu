@@ -259,6 +259,88 @@ LITMUS(clamps) {
   copy_out(out, kCount);
 }
 
+// Only a byte of the integer is used.
+// expect: lossy-conversion global
+__global__ void byte_of_large(const float* in, unsigned char* out) {
+  out[threadIdx.x] = static_cast<unsigned char>(in[threadIdx.x]);  //~ compute //~ write
+}
+LITMUS(byte_of_large) {
+  auto* const out = zeroed<unsigned char>(kCount);
+  byte_of_large<<<1, kCount>>>(filled(300), out);
+  copy_out(out, kCount);
+}
+
+// expect: clean
+LITMUS(byte_of_small) {
+  auto* const out = zeroed<unsigned char>(kCount);
+  byte_of_large<<<1, kCount>>>(filled(255.5f), out);
+  copy_out(out, kCount);
+}
+
+// Through an integer, 200 is a byte, signed or not.
+// expect: clean
+__global__ void byte_of_integer(const float* in, unsigned char* out) {
+  const int whole = static_cast<int>(in[threadIdx.x]);
+  out[threadIdx.x] = static_cast<unsigned char>(whole);
+}
+LITMUS(byte_of_integer) {
+  auto* const out = zeroed<unsigned char>(kCount);
+  byte_of_integer<<<1, kCount>>>(filled(200), out);
+  copy_out(out, kCount);
+}
+
+// expect: lossy-conversion global
+__global__ void sample_of_large(const float* in, short* out) {
+  out[threadIdx.x] = static_cast<short>(in[threadIdx.x] * 32'768);  //~ compute //~ write
+}
+LITMUS(sample_of_large) {
+  auto* const out = zeroed<short>(kCount);
+  sample_of_large<<<1, kCount>>>(filled(3), out);
+  copy_out(out, kCount);
+}
+
+// expect: clean
+LITMUS(sample_fits) {
+  auto* const out = zeroed<short>(kCount);
+  sample_of_large<<<1, kCount>>>(filled(0.5f), out);
+  copy_out(out, kCount);
+}
+
+// A hash of what is lost is lost, too: all large coordinates have one.
+// expect: lossy-conversion
+__global__ void cell_of_large(const float* in, float* out, unsigned cells) {
+  const int x = static_cast<int>(floorf(in[threadIdx.x] * 1e9f));       //~ compute
+  const unsigned cell = (x * 73'856'093u ^ threadIdx.x) % cells;
+  out[cell] = 1;                                                        //~ write
+}
+LITMUS(cell_of_large) { cell_of_large<<<1, 1>>>(filled(30), zeroed<float>(kCount), kCount); }
+
+// expect: clean
+LITMUS(cell_of_small) { cell_of_large<<<1, 1>>>(filled(0.5f), zeroed<float>(kCount), kCount); }
+
+// expect: infinity global
+__global__ void negative_power(const float* in, float* out) {
+  out[threadIdx.x] = powf(in[threadIdx.x], -2.0f);  //~ compute //~ write
+}
+LITMUS(negative_power) { run(negative_power, in_order()); }
+
+// expect: clean
+LITMUS(negative_power_of_some) { run(negative_power, filled(3)); }
+
+// expect: infinity global
+__global__ void inverse_cube_root(const float* in, float* out) {
+  out[threadIdx.x] = rcbrtf(in[threadIdx.x]);  //~ compute //~ write
+}
+LITMUS(inverse_cube_root) { run(inverse_cube_root, in_order()); }
+
+// The inverse of an infinity is 0, and that of 0 is selected away.
+// expect: clean
+__global__ void inverse_cube_root_of_some(const float* in, float* out) {
+  const float x = in[threadIdx.x];
+  out[threadIdx.x] = x == 0 ? 0 : rcbrtf(x) + rcbrtf(x * INFINITY);
+}
+LITMUS(inverse_cube_root_of_some) { run(inverse_cube_root_of_some, in_order()); }
+
 // expect: lossy-conversion
 __global__ void index_of_nan(const float* in, float* out) {
   const int index = static_cast<int>(in[threadIdx.x]);  //~ compute
@@ -296,8 +378,7 @@ __global__ void double_does_not_fit(const float* in, float* out) {
 LITMUS(double_does_not_fit) { run(double_does_not_fit, filled(1e30f)); }
 
 // Atomics on the bits of floats.
-// (Unoptimised code hands the bits through a function.)
-// expect: ignored-nan global optimized
+// expect: ignored-nan global
 __global__ void maximum_of_bits(const float* in, float* out) {
   const float value = in[threadIdx.x] - 40;
   atomicMax(reinterpret_cast<int*>(out), __float_as_int(value));  //~ atomic

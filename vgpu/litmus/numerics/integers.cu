@@ -48,6 +48,34 @@ LITMUS(bound) { bound<<<1, 32>>>(zeroed<int>(64), 50'000, 50'000); }
 // expect: clean
 LITMUS(bound_fits) { bound<<<1, 32>>>(zeroed<int>(64), 4, 5); }
 
+// The mean of two large indices.
+// expect: wrapped-integer
+__global__ void search(int* out, int low, int high, int limit) {
+  for (int step = 0; step < 40 && low < high; ++step) {
+    const int middle = (low + high) / 2;  //~ compute
+    if (middle < limit) {                 //~ compute
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  out[threadIdx.x] = low;
+}
+LITMUS(search) { search<<<1, 1>>>(zeroed<int>(64), 1'500'000'000, 2'000'000'000, 1'900'000'000); }
+
+// expect: clean
+LITMUS(search_small) { search<<<1, 1>>>(zeroed<int>(64), 0, 1'000'000, 999'999); }
+
+// Unsigned sums up to 2^32 have a right half.
+// expect: clean
+__global__ void search_unsigned(int* out, unsigned low, unsigned high) {
+  const unsigned middle = (low + high) / 2;
+  if (middle > low) out[threadIdx.x] = 1;
+}
+LITMUS(search_unsigned) {
+  search_unsigned<<<1, 1>>>(zeroed<int>(64), 1'500'000'000, 2'000'000'000);
+}
+
 // A hash wraps, and takes the rest.
 // expect: clean
 __global__ void hashes(int* out, unsigned buckets) {

@@ -1,4 +1,6 @@
 // Results that rounding makes wrong, and kernels that avoid it.
+#include <cuda_fp16.h>
+
 #include "vgpu/litmus/litmus.hpp"
 
 using warpcheck::litmus::copy_out;
@@ -98,3 +100,54 @@ __global__ void sums_pairwise(const float* in, float* out) {
   out[threadIdx.x] = sum;
 }
 LITMUS(sums_pairwise) { run(sums_pairwise, 1, 1, 32); }
+
+// acosf() takes the sign of its argument apart.
+// expect: rounding-error note global
+__global__ void arc_near_one(const float* in, float* out) {
+  const float cosine = in[threadIdx.x] + 1e-7f;  //~ compute
+  out[threadIdx.x] = acosf(cosine);              //~ compute
+}
+LITMUS(arc_near_one) { run(arc_near_one, 1 - 0x1p-12f, 1 - 0x1p-12f, 32); }
+
+// expect: clean
+LITMUS(arc_of_half) { run(arc_near_one, 0.5f, 0.25f, 32); }
+
+// Beyond the limit the value is the limit, also if rounding has just not reached it.
+// expect: clean
+__global__ void limits(const float* in, float* out) {
+  const float limited = fminf(in[threadIdx.x] * 1.0000001f, 1.0f);
+  if (limited == 1) out[threadIdx.x] = 2;
+}
+LITMUS(limits) { run(limits, 0.99999994f, 0.99999994f, 32); }
+
+// The coefficients of sinf() are exact, so its result has the errors of a result.
+// expect: rounding-error note global
+__global__ void sine_less(const float* in, float* out) {
+  out[threadIdx.x] = sinf(in[threadIdx.x]) - 0.703125f;  //~ compute
+}
+LITMUS(sine_less) { run(sine_less, 0.77978515625f, 0.77978515625f, 32); }
+
+// expect: clean
+__global__ void sine_and_cosine(const float* in, float* out) {
+  const float sine = sinf(in[threadIdx.x]), cosine = cosf(in[threadIdx.x]);
+  out[threadIdx.x] = sine * sine + cosine * cosine;
+}
+LITMUS(sine_and_cosine) { run(sine_and_cosine, 0.75f, 1.25f, 32); }
+
+// expect: rounding-error note global
+__global__ void sums_pairs(const float* in, float* out) {
+  const float x = in[threadIdx.x] / 3;
+  atomicAdd(reinterpret_cast<__half2*>(out), __float2half2_rn(x));  //~ compute
+}
+LITMUS(sums_pairs) {
+  float* const out = zeroed<float>(1);
+  sums_pairs<<<16, 256>>>(terms(1, 1), out);
+  copy_out(out, 1);
+}
+
+// expect: clean
+LITMUS(sums_few_pairs) {
+  float* const out = zeroed<float>(1);
+  sums_pairs<<<1, 2>>>(terms(1, 1), out);
+  copy_out(out, 1);
+}
