@@ -15,8 +15,8 @@ namespace warpcheck {
 namespace {
 
 constexpr int kSchedules = 8;
-// Steps count what kernels do, and a limit of time what the program does besides: of one run, besides
-// this many times what the first one took, and of all, besides as much as the first one.
+// Steps count what kernels do, and a limit of time what the program does besides: of one run,
+// besides this many times what the first one took, and of all, besides as much as the first one.
 constexpr double kSecondsLeast = 1, kTimesOfFirst = 10;
 
 bool sees_order(const ProgramRun& run) {
