@@ -11,6 +11,7 @@
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/program/program.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 
