@@ -567,6 +567,7 @@ TEST_F(CheckersTest, TheUsersOwnHeadersAreTheUsersLines) {
 
 TEST_F(CheckersTest, ALibraryFunctionThatIsCalledOnceHasItsCallersLine) {
   program.files.emplace_back("/usr/local/cuda/include/device_atomic_functions.hpp");
+  program.sources[6].location = {.file = 2, .line = 106};
   program.sources[7].location = {.file = 2, .line = 107};
   program.functions = {{.name = "k", .entry = 0}, {.name = "atomicAdd", .entry = 6}};
   program.code[3].kind = InstrKind::call;
