@@ -135,9 +135,9 @@ TEST_F(CampaignTest, WhatOthersAddToACorpusIsTakenUpByTheSearchThatRuns) {
     for (const StoredFinding& finding : outcome.findings) {
       EXPECT_EQ(finding.stage, Stage::confirmed);
     }
-    // The first search found it, and had begun before the entry was added; the second ran between
+    // The first search found it, and had begun before the entry was added; others ran between
     // shrinking and confirming.
-    EXPECT_EQ(outcome.progress.at(0).slots, is_added ? 2 : 1);
+    EXPECT_GE(outcome.progress.at(0).slots, is_added ? 2 : 1);
   }
   corpus_of_secret.clear();
 }
