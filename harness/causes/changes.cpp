@@ -127,51 +127,42 @@ std::vector<Change> host_changes(const vgpu::Finding& finding,
                                  const std::vector<LaunchedKernel>& kernels,
                                  bool results_are_known) {
   std::vector<Change> changes;
+  const auto suppose = [&](bool cudart::Suppositions::*supposed, std::string text) {
+    Change& change = changes.emplace_back();
+    change.text = std::move(text);
+    change.supposed.*supposed = true;
+  };
   const bool is_of_launches = finding.lack == vgpu::Lack::order_of_launches;
   const bool is_of_host = finding.lack == vgpu::Lack::wait_of_host;
+  const auto where = [&] { return between_operations(finding, kernels); };
   if (is_of_launches || is_of_host) {
-    Change change;
-    change.text = "an order of the streams (cudaStreamWaitEvent(), or one stream)" +
-                  between_operations(finding, kernels);
-    change.supposed.one_stream = true;
-    changes.push_back(std::move(change));
+    suppose(&cudart::Suppositions::one_stream,
+            "an order of the streams (cudaStreamWaitEvent(), or one stream)" + where());
   }
   if (is_of_launches) {
-    Change change;
-    change.text =
-        "an edge of the graph (cudaGraphAddDependencies())" + between_operations(finding, kernels);
-    change.supposed.ordered_nodes = true;
-    changes.push_back(std::move(change));
+    suppose(&cudart::Suppositions::ordered_nodes,
+            "an edge of the graph (cudaGraphAddDependencies())" + where());
   }
   if (is_of_host) {
-    Change change;
-    change.text =
-        "a wait of the host (cudaStreamSynchronize())" + between_operations(finding, kernels);
-    change.supposed.host_waits = true;
-    changes.push_back(std::move(change));
+    suppose(&cudart::Suppositions::host_waits,
+            "a wait of the host (cudaStreamSynchronize())" + where());
   }
   if (finding.lack == vgpu::Lack::peer_access) {
-    Change change;
-    change.text = "access of the devices to one another (cudaDeviceEnablePeerAccess())";
-    change.supposed.peer_access = true;
-    changes.push_back(std::move(change));
+    suppose(&cudart::Suppositions::peer_access,
+            "access of the devices to one another (cudaDeviceEnablePeerAccess())");
   }
   if (finding.kind == FindingKind::use_after_free && finding.space != "shared") {
-    Change change;
-    change.text = "a later end of the freed memory" +
-                  (place_of_host(finding).empty() ? "" : ", freed" + place_of_host(finding));
-    change.supposed.late_frees = true;
-    changes.push_back(std::move(change));
+    suppose(&cudart::Suppositions::late_frees,
+            "a later end of the freed memory" +
+                (place_of_host(finding).empty() ? "" : ", freed" + place_of_host(finding)));
   }
   std::ranges::move(shared_size_changes(finding, results_are_known), std::back_inserter(changes));
   const bool is_unwritten =
       finding.kind == FindingKind::uninitialized_read && finding.space == "global";
   if (is_unwritten && results_are_known) {
-    Change change;
-    change.text = "zeros in what cudaMalloc() returns (cudaMemset)";
-    change.supposed.zeroed_memory = true;
-    change.is_of_values = true;
-    changes.push_back(std::move(change));
+    suppose(&cudart::Suppositions::zeroed_memory,
+            "zeros in what cudaMalloc() returns (cudaMemset)");
+    changes.back().is_of_values = true;
   }
   return changes;
 }
