@@ -26,16 +26,6 @@ bool sees_order(const ProgramRun& run) {
   });
 }
 
-cudart::ExecSettings silent_settings(cudart::ExecSettings settings) {
-  settings.trace.clear();
-  settings.launch_worker.clear();
-  settings.kept_bytes.clear();
-  settings.profile = settings.prove = settings.host_inputs = settings.host_bytes = false;
-  settings.jobs = 1;
-  settings.host_lines = true;
-  return settings;
-}
-
 // Whether lanes of one warp have parted that the default schedule, and probably every GPU, keeps
 // together.  Code that asks which lanes are active (__activemask()) counts on that; races between
 // lanes need no other schedule to be found.
@@ -72,7 +62,8 @@ std::optional<TimedRun> look_again(ProgramReport& report, const ExplainedRun& se
   if (!sees_order(*seen.run) || !obstacle_of(seen).empty()) return std::nullopt;
   ProgramExperiments experiments(supervisor, runner, kTimesOfFirst * seen.seconds + kSecondsLeast,
                                  seen.cpu_seconds + kSecondsLeast);
-  cudart::ExecSettings settings = silent_settings(seen.settings);
+  cudart::ExecSettings settings = settings_of_experiment(seen.settings);
+  settings.host_lines = true;
   std::uint64_t cost = report.warp_instructions() / static_cast<unsigned>(report.runs);
   for (int number = 1; number <= kSchedules && !supervisor.is_stopped(); ++number) {
     cost += kStepsOfCopy;

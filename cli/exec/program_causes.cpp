@@ -98,13 +98,8 @@ class ProgramCauses final : public CauseSearch {
 
   //   schedule: null: that of the run
   std::optional<Seen> see(const Change& change, const StrategyChoice* schedule) {
-    cudart::ExecSettings settings = explained_.settings;
-    settings.trace.clear();
-    settings.launch_worker.clear();
-    settings.profile = settings.prove = settings.host_inputs = false;
-    settings.kept_bytes.clear();
+    cudart::ExecSettings settings = settings_of_experiment(explained_.settings);
     settings.host_bytes = only_bounds_;
-    settings.jobs = 1;
     settings.edits = change.edits;
     settings.supposed = change.supposed;
     settings.code = plain_.launches == 0;

@@ -20,6 +20,15 @@
 
 namespace warpcheck {
 
+cudart::ExecSettings settings_of_experiment(cudart::ExecSettings of_run) {
+  of_run.trace.clear();
+  of_run.launch_worker.clear();
+  of_run.kept_bytes.clear();
+  of_run.profile = of_run.prove = of_run.host_inputs = of_run.host_bytes = false;
+  of_run.jobs = 1;
+  return of_run;
+}
+
 ProgramExperiments::ProgramExperiments(Supervisor& supervisor, ProgramRunner& runner,
                                        double seconds_max, double seconds_of_all)
     : supervisor_(supervisor),

@@ -21,6 +21,9 @@ inline constexpr const char* kTakesTooLong =
 
 inline constexpr double kNoLimitOfSeconds = std::numeric_limits<double>::infinity();
 
+// The settings of a run without what its copies do not write: traces, counts, proofs, logs of data.
+[[nodiscard]] cudart::ExecSettings settings_of_experiment(cudart::ExecSettings of_run);
+
 class ProgramExperiments {
  public:
   // Runs that take longer end all experiments.
