@@ -39,6 +39,24 @@ std::vector<const void*> of_program(std::vector<const void*> code) {
   return code;
 }
 
+// Calls `each(part, offset, bytes)` for the live memory in the pages.
+template <typename Each>
+void for_each_part(const vgpu::DeviceMemory& memory, const std::vector<AddressRange>& pages,
+                   const Each& each) {
+  for (const AddressRange& page : pages) {
+    const vgpu::Allocation* found = memory.nearest(page.begin);
+    if (found == nullptr || page.begin - found->address >= found->bytes) {
+      found = memory.nearest(page.end - 1);
+    }
+    if (found == nullptr || !found->live) continue;
+    const std::uint64_t begin = std::max(page.begin, found->address) - found->address;
+    if (begin >= found->bytes) continue;
+    const std::uint64_t end = std::min(page.end - found->address, found->bytes);
+    const auto at = found->place_at(begin);
+    each(*at.part, at.offset, static_cast<std::uint32_t>(end - begin));
+  }
+}
+
 }  // namespace
 
 bool HostAccesses::are_watched() const {
@@ -79,35 +97,59 @@ void HostAccesses::report(Operations& operations) {
   const std::vector<SeenAccess> seen = host_watch()->take();
   if (!seen.empty()) report_unordered(seen, operations);
   std::erase_if(functions_, [](const Function& function) { return function.has_ended; });
-  pass_over_given();
+  pass_over_unseen();
 }
 
-// If the host and a kernel have flags in a page that is not watched, any of them may have been a
-// signal.  So everything that either has done so far counts as known to the other.
-void HostAccesses::pass_over_given() {
-  if (ended_.empty() || !signals_.has_any()) return;
-  bool has_flags = false;
-  for (const AddressRange& range : host_watch()->given()) {
-    const vgpu::Allocation* found = dependencies_.memory.nearest(range.begin);
-    if (found == nullptr || range.begin - found->address >= found->bytes) {
-      found = dependencies_.memory.nearest(range.end - 1);
-    }
-    if (found == nullptr || !found->live) continue;
-    const std::uint64_t begin = std::max(range.begin, found->address) - found->address;
-    if (begin >= found->bytes) continue;
-    const std::uint64_t end = std::min(range.end - found->address, found->bytes);
-    const auto at = found->place_at(begin);
-    const auto bytes = static_cast<std::uint32_t>(end - begin);
-    for (const Ended& ended : ended_) {
-      const bool reads = signals_.read(ended.launch, *at.part, at.offset, bytes);
-      const bool writes = signals_.wrote(ended.launch, *at.part, at.offset, bytes);
-      if (reads) dependencies_.transfers.signalled(ended.operation);
-      if (writes) may_know_.join(ended.clock);
-      knows_more_ |= writes;
-      has_flags |= reads || writes;
-    }
+void HostAccesses::change_unseen(const SeenAccess& change) {
+  const AddressRange page{change.address, change.address + change.bytes};
+  if (change.kind == SeenAccess::Kind::unseen_begin) {
+    unseen_.push_back(page);
+    return;
   }
-  if (has_flags) host_watch()->watch_again();
+  const auto found = std::ranges::find(unseen_, page.begin, &AddressRange::begin);
+  if (found == unseen_.end()) return;
+  unseen_lately_.push_back(page);
+  unseen_.erase(found);
+}
+
+// Any strong write so far to a page that is not watched may have been a signal that the host has
+// read.  Returns whether the host may know more by that.
+//   launches: that had begun to run
+bool HostAccesses::read_unseen_signals(std::uint32_t launches) {
+  if (unseen_.empty() || !signals_.has_any()) return false;
+  bool is_signalled = false;
+  for_each_part(dependencies_.memory, unseen_,
+                [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t bytes) {
+                  for (const Ended& ended : ended_) {
+                    if (ended.launch >= launches || may_know_.includes(ended.clock)) continue;
+                    if (!signals_.wrote(ended.launch, part, offset, bytes)) continue;
+                    may_know_.join(ended.clock);
+                    is_signalled = knows_more_ = true;
+                  }
+                });
+  return is_signalled;
+}
+
+// If the host and a kernel have flags in a page that was not watched, any of them may have been a
+// signal.  So everything that either has done so far counts as known to the other.
+void HostAccesses::pass_over_unseen() {
+  std::vector<AddressRange> pages = std::exchange(unseen_lately_, {});
+  const bool may_watch_again = !unseen_.empty();
+  pages.insert(pages.end(), unseen_.begin(), unseen_.end());
+  if (pages.empty() || ended_.empty() || !signals_.has_any()) return;
+  bool has_flags = false;
+  for_each_part(dependencies_.memory, pages,
+                [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t bytes) {
+                  for (const Ended& ended : ended_) {
+                    const bool reads = signals_.read(ended.launch, part, offset, bytes);
+                    const bool writes = signals_.wrote(ended.launch, part, offset, bytes);
+                    if (reads) dependencies_.transfers.signalled(ended.operation);
+                    if (writes) may_know_.join(ended.clock);
+                    knows_more_ |= writes;
+                    has_flags |= reads || writes;
+                  }
+                });
+  if (has_flags && may_watch_again) host_watch()->watch_again();
 }
 
 std::uint32_t HostAccesses::host_function_begins(const Operation& operation, bool signals_host) {
@@ -129,6 +171,11 @@ void HostAccesses::report_unordered(const std::vector<SeenAccess>& seen, Operati
   bool is_new = true;
   for (const SeenAccess& access : seen) {
     const auto number = static_cast<std::size_t>(&access - seen.data());
+    is_new |= read_unseen_signals(access.launches);
+    if (access.kind != SeenAccess::Kind::access) {
+      change_unseen(access);
+      continue;
+    }
     const vgpu::Allocation* const found = dependencies_.memory.nearest(access.address);
     if (found == nullptr || access.address - found->address >= found->bytes) continue;
     const std::uint64_t offset = access.address - found->address;
@@ -229,7 +276,6 @@ void HostAccesses::note_early(const SeenAccess& access, const vgpu::Allocation& 
 // do not race with it (host_races.cpp).  But an atomic operation that reaches the device only, and
 // an access that was too early for it, hand nothing on if neither side polls.
 void HostAccesses::report_early() {
-  const std::vector<AddressRange> given = host_watch()->given();
   const EarlyAccesses all = std::exchange(early_, {});
   std::set<std::uint64_t> polled;  // addresses
   for (const auto& [place, early] : all) {
@@ -237,10 +283,10 @@ void HostAccesses::report_early() {
   }
   for (const auto& [place, early] : all) {
     const std::uint64_t address = early.access.address;
-    const bool is_given = std::ranges::any_of(given, [&](const AddressRange& range) {
-      return address >= range.begin && address < range.end;
+    const bool is_unseen = std::ranges::any_of(unseen_, [&](const AddressRange& page) {
+      return address >= page.begin && address < page.end;
     });
-    if (is_given || polled.contains(address) || early.access.function != 0) continue;
+    if (is_unseen || polled.contains(address) || early.access.function != 0) continue;
     report_early(early, all);
   }
 }
@@ -310,6 +356,8 @@ void HostAccesses::forget_all() {
   left_.clear();
   early_.clear();
   functions_.clear();
+  unseen_.clear();
+  unseen_lately_.clear();
   may_know_.clear();
   by_functions_.clear();
   knows_more_ = false;

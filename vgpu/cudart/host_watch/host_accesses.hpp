@@ -104,7 +104,9 @@ class HostAccesses {
   void report_early();
   void report_early(const EarlyAccess& early, const EarlyAccesses& all);
   [[nodiscard]] bool may_be_told(const Ended& ended, const EarlyAccesses& all) const;
-  void pass_over_given();
+  void change_unseen(const SeenAccess& change);
+  bool read_unseen_signals(std::uint32_t launches);
+  void pass_over_unseen();
   void report_unordered(const std::vector<SeenAccess>& seen, Operations& operations);
   bool read_signals(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
                     Function* function, const Operations& operations);
@@ -127,7 +129,9 @@ class HostAccesses {
   // Launches that have run or were suspended, and that the host may not know of.
   std::vector<Ended> ended_;
   std::unordered_set<std::uint32_t> left_;  // their numbers
-  std::deque<vgpu::HostPlace> places_;      // a deque, because pointers to its elements are kept
+  // Pages whose accesses are not seen; and those that were among them since the last report.
+  std::vector<AddressRange> unseen_, unseen_lately_;
+  std::deque<vgpu::HostPlace> places_;  // a deque, because pointers to its elements are kept
   // By the place in code, and whether it is in a host function.
   std::map<std::pair<std::uint32_t, bool>, const vgpu::HostPlace*> place_of_code_;
 };

@@ -17,6 +17,14 @@ struct AddressRange {
 };
 
 struct SeenAccess {
+  enum class Kind : std::uint8_t {
+    access,
+    // The bytes are those of a page.  Its accesses are not seen any more because there are many of
+    // them, or are seen again.
+    unseen_begin,
+    unseen_end,
+  };
+  Kind kind = Kind::access;
   std::uint64_t address = 0;
   std::uint32_t bytes = 0;
   bool write = false;
@@ -33,7 +41,7 @@ class HostWatch {
   // Watches accesses to these ranges from now on, in addition to those watched already.  Ranges of
   // different allocations share no page.
   virtual void watch(const std::vector<AddressRange>& ranges) = 0;
-  // Watches pages again that were released to the program because it used them often.
+  // Watches pages again that were released to the program because it accessed them often.
   virtual void watch_again() = 0;
   // Watches only freed memory from now on.
   virtual void stop() = 0;
@@ -46,9 +54,6 @@ class HostWatch {
   virtual void count_launches(std::uint32_t launches) = 0;
   // Returns the accesses seen since the last call, in the order of time.
   virtual std::vector<SeenAccess> take() = 0;
-  // Returns the pages that were released since they were last watched: accesses to them are not
-  // seen.
-  [[nodiscard]] virtual std::vector<AddressRange> given() const = 0;
   // Returns the return addresses that lead to an access; the first is the place of the instruction
   // itself.
   virtual std::vector<const void*> code(std::uint32_t number) = 0;

@@ -82,6 +82,7 @@ struct Lent {
   std::array<std::uint64_t, 4> pages{};
   unsigned count = 0;
   bool trapped_before = false;  // the program had the trap flag set itself
+  SeenAccess access;            // by the instruction
 };
 [[gnu::tls_model("initial-exec")]] thread_local Lent lent;
 
@@ -184,7 +185,6 @@ class PageWatch final : public HostWatch {
   void forget_all() override;
   void count_launches(std::uint32_t launches) override { launches_ = launches; }
   std::vector<SeenAccess> take() override;
-  [[nodiscard]] std::vector<AddressRange> given() const override;
   std::vector<const void*> code(std::uint32_t number) override;
   bool takes_polls() override { return polls_.exchange(false); }
   [[nodiscard]] std::string why_incomplete() const override;
@@ -203,13 +203,16 @@ class PageWatch final : public HostWatch {
 
   static void catch_faults();
   bool prepare();
+  SeenAccess access_of(std::uint64_t address, bool write, const FaultingInstruction& instruction,
+                       const ucontext_t& context);
   // Returns false if it is the same as the last one, as in a polling loop.
-  bool note(std::uint64_t address, bool write, const FaultingInstruction& instruction,
-            const ucontext_t& context);
+  bool note(const SeenAccess& access);
   std::uint32_t code_of(const ucontext_t& context);
   const FaultingInstruction& instruction_at(std::uint64_t code, bool write);
 
   void give(std::uint64_t page);
+  void end_given();
+  void note_page(std::uint64_t page, SeenAccess::Kind kind);
 
   mutable SpinLock lock_;
   std::set<std::uint64_t> given_;  // since the last watch_again()
@@ -304,19 +307,19 @@ void PageWatch::watch(const std::vector<AddressRange>& ranges) {
     }
     pages_.take(range);
   }
-  given_.clear();
+  end_given();
   pages_.take_again();
 }
 
 void PageWatch::watch_again() {
   const std::lock_guard lock(lock_);
-  given_.clear();
+  end_given();
   pages_.take_again();
 }
 
 void PageWatch::stop() {
   const std::lock_guard lock(lock_);
-  given_.clear();
+  end_given();
   pages_.give_all();
 }
 
@@ -347,17 +350,25 @@ std::vector<SeenAccess> PageWatch::take() {
   return std::exchange(seen_, {});
 }
 
-std::vector<AddressRange> PageWatch::given() const {
-  const std::lock_guard lock(lock_);
-  std::vector<AddressRange> list;
-  for (const std::uint64_t page : given_) list.push_back({page, page + Pages::kBytes});
-  return list;
-}
-
 void PageWatch::give(std::uint64_t page) {
   constexpr std::size_t kGivenMax = 64;  // flags are in few pages
-  if (given_.size() < kGivenMax) given_.insert(page);
+  const bool is_new = given_.size() < kGivenMax && given_.insert(page).second;
+  if (is_new) note_page(page, SeenAccess::Kind::unseen_begin);
   pages_.give(page);
+}
+
+void PageWatch::end_given() {
+  for (const std::uint64_t page : given_) note_page(page, SeenAccess::Kind::unseen_end);
+  given_.clear();
+}
+
+void PageWatch::note_page(std::uint64_t page, SeenAccess::Kind kind) {
+  SeenAccess change;
+  change.kind = kind;
+  change.address = page;
+  change.bytes = Pages::kBytes;
+  change.launches = launches_;
+  seen_.push_back(change);
 }
 
 std::vector<const void*> PageWatch::code(std::uint32_t number) {
@@ -398,7 +409,8 @@ bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
   const bool write = (registers[REG_ERR] & kWriteFault) != 0;
   const FaultingInstruction& instruction =
       instruction_at(static_cast<std::uint64_t>(registers[REG_RIP]), write);
-  const bool is_other = note(address, write, instruction, context);
+  const SeenAccess access = access_of(address, write, instruction, context);
+  const bool is_other = note(access);
   ++faults_;
   const bool is_often = pages_.count(page) > steps_of_page(stepped_);
   if (is_freed || is_often || instruction.is_repeated || lent.count == lent.pages.size()) {
@@ -409,6 +421,7 @@ bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
     pages_.lend(page);
     if (lent.count == 0) lent.trapped_before = (registers[REG_EFL] & kTrapFlag) != 0;
     lent.pages[lent.count++] = page;
+    lent.access = access;
     registers[REG_EFL] |= kTrapFlag;
   }
   if (pages_.has_failed() || faults_ > kFaultsMax) {
@@ -422,6 +435,11 @@ void PageWatch::take_back_lent() {
   const std::lock_guard lock(lock_);
   for (unsigned i = 0; i < lent.count; ++i) pages_.take_back(lent.pages[i]);
   lent.count = 0;
+  // A launch that has begun since may have written what the instruction has read.
+  const bool may_be_later = !lent.access.write && lent.access.launches != launches_;
+  if (!may_be_later || gave_up_) return;
+  lent.access.launches = launches_;
+  note(lent.access);
 }
 
 void PageWatch::give_all_for_now() {
@@ -436,8 +454,8 @@ void PageWatch::give_up_for(const char* interface) {
   pages_.give_all();
 }
 
-bool PageWatch::note(std::uint64_t address, bool write, const FaultingInstruction& instruction,
-                     const ucontext_t& context) {
+SeenAccess PageWatch::access_of(std::uint64_t address, bool write,
+                                const FaultingInstruction& instruction, const ucontext_t& context) {
   SeenAccess access;
   access.address = address;
   access.write = write;
@@ -451,17 +469,22 @@ bool PageWatch::note(std::uint64_t address, bool write, const FaultingInstructio
     const std::uint64_t page_end = Pages::page_of(address) + Pages::kBytes;
     access.bytes = static_cast<std::uint32_t>(std::min(left, page_end - address));
   }
+  return access;
+}
+
+bool PageWatch::note(const SeenAccess& access) {
   if (!seen_.empty()) {
     SeenAccess& last = seen_.back();
-    const bool is_alike = last.write == write && last.code == access.code &&
-                          last.launches == access.launches && last.function == access.function;
-    if (is_alike && last.address == address && last.bytes == access.bytes) {
-      if (!write && ++equal_reads_ >= kPollsMin) polls_ = true;
+    const bool is_alike = last.kind == SeenAccess::Kind::access && last.write == access.write &&
+                          last.code == access.code && last.launches == access.launches &&
+                          last.function == access.function;
+    if (is_alike && last.address == access.address && last.bytes == access.bytes) {
+      if (!access.write && ++equal_reads_ >= kPollsMin) polls_ = true;
       last.is_repeated = true;
       return false;
     }
     // Consecutive accesses are merged.
-    if (is_alike && last.address + last.bytes == address) {
+    if (is_alike && last.address + last.bytes == access.address) {
       last.bytes += access.bytes;
       return true;
     }
