@@ -500,7 +500,8 @@ class Assuming {
     if (kernel().arrays[i].order == ArrayParameter::Order::ascending) return;
     const std::string& text = lengths[i].text();
     const std::size_t plus = text.rfind(" + ");
-    if (plus == std::string::npos || !std::isdigit(static_cast<unsigned char>(text[plus + 3]))) {
+    if (plus == std::string::npos ||
+        text.find_first_not_of("0123456789", plus + 3) != std::string::npos) {
       return;
     }
     made_.notes.push_back(fmt::format(

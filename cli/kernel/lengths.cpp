@@ -69,12 +69,16 @@ class Fit {
  private:
   // A function that some of the samples need all of.
   [[nodiscard]] std::optional<Expression> reached(const std::vector<Term>& terms) const {
-    if (auto found = smallest(terms, 1, 0)) return found;
-    if (auto found = smallest(terms, most_.factor, 0)) return found;
-    if (auto found = smallest(with_sums(terms), 1, 0)) return found;
-    if (auto found = smallest(terms, 1, most_.extra)) return found;
-    if (auto found = smallest(with_sums(terms), 1, most_.extra)) return found;
-    if (auto found = smallest(terms, most_.factor, most_.extra)) return found;
+    if (auto found = smallest(terms, 1, 0)) return expression_of(*found);
+    if (auto found = smallest(terms, most_.factor, 0)) return expression_of(*found);
+    // A halo is a sum that is needed exactly; beside a constant, a sum that merely bounds is none.
+    const std::vector<Term> sums = with_sums(terms);
+    const auto sum = smallest(sums, 1, 0);
+    const auto one_more = smallest(terms, 1, most_.extra);
+    if (sum && (!one_more || sum->slack <= one_more->slack)) return expression_of(*sum);
+    if (one_more) return expression_of(*one_more);
+    if (auto found = smallest(sums, 1, most_.extra)) return expression_of(*found);
+    if (auto found = smallest(terms, most_.factor, most_.extra)) return expression_of(*found);
     if (auto found = one_for_several(terms)) return found;
     return all_but_few(terms);
   }
@@ -155,7 +159,9 @@ class Fit {
         add(terms, fmt::format("({} + {}) / {}", each.text, group - 1, group));
       }
     }
-    return smallest(terms, 1, 0);
+    const auto found = smallest(terms, 1, 0);
+    if (!found) return std::nullopt;
+    return expression_of(*found);
   }
 
   // A kernel that leaves out the last elements (a border) has arrays with them.
@@ -295,9 +301,11 @@ class Fit {
         std::ranges::count_if(samples_, [](const Sample& sample) { return sample.extent > 0; })));
   }
 
-  [[nodiscard]] std::optional<Expression> smallest(const std::vector<Term>& terms,
-                                                   std::int64_t factor_max,
-                                                   std::int64_t extra_max) const {
+  static Expression expression_of(const Candidate& candidate) { return Expression(candidate.text); }
+
+  [[nodiscard]] std::optional<Candidate> smallest(const std::vector<Term>& terms,
+                                                  std::int64_t factor_max,
+                                                  std::int64_t extra_max) const {
     std::optional<Candidate> best;
     for (const Term& term : terms) {
       for (std::int64_t factor = factor_max == 1 ? 1 : 2; factor <= factor_max; ++factor) {
@@ -309,8 +317,7 @@ class Fit {
         break;  // a larger factor has more slack
       }
     }
-    if (!best) return std::nullopt;
-    return Expression(best->text);
+    return best;
   }
 
   // The smallest bound, reached or not.

@@ -71,6 +71,11 @@ TEST(Lengths, HaveAHaloOrOneElementMore) {
   EXPECT_EQ(length([](const Numbers& x) { return x.n + x.k; }), "n + k");
 }
 
+// n + k bounds them, too, and runs of a small k need all of it.
+TEST(Lengths, OfAHaloThatEndsSomewhereHaveAConstant) {
+  EXPECT_EQ(length([](const Numbers& x) { return x.n + std::min<std::int64_t>(x.k, 5); }), "n + 5");
+}
+
 TEST(Lengths, OfPitchedMatricesEndInTheLastRow) {
   EXPECT_EQ(length([](const Numbers& x) { return x.n > 0 ? (x.n - 1) * x.m + x.k : 0; }),
             "n > 0 ? (n - 1) * m + k : 0");

@@ -289,13 +289,14 @@ std::string find_kernel(const ptx::Module& module, const KernelFile& file, std::
   }
   std::ranges::sort(all);
   const bool is_unknown = exact.empty() && base.empty();
-  throw UsageError(fmt::format("{}: {}; its kernels are {}{}", file.path,
-                               is_unknown ? fmt::format("no kernel '{}'{}", name, is_it(name, all))
-                                          : std::string("which kernel?"),
-                               fmt::join(all, ", "),
-                               is_unknown && file.source.find("template") != std::string::npos
-                                   ? "; a template needs --instantiate 'scan<int, 256>'"
-                                   : ""));
+  throw UsageError(fmt::format(
+      "{}: {}{}{}", file.path,
+      is_unknown ? fmt::format("no kernel '{}'{}; its kernels are ", name, is_it(name, all))
+                 : std::string("several kernels; name one of them behind the file: "),
+      fmt::join(all, ", "),
+      file.source.find("template") != std::string::npos
+          ? "; a template needs --instantiate 'scan<int, 256>'"
+          : ""));
 }
 
 KernelDescription described(const ptx::Module& module, const KernelFile& file,
