@@ -31,7 +31,7 @@ __device__ __noinline__ int leaf(int value, Bits& bits) {
   bits.middle = value;
   return value * 2 + static_cast<int>(bits.low);
 }
-
+__device__ __noinline__ int twice(int value) { return value * 2; }
 template <typename T>
 __device__ __noinline__ T outer(T value, Bits& bits) {
   return static_cast<T>(leaf(static_cast<int>(value), bits)) + value;
@@ -61,7 +61,7 @@ __global__ void shapes(int* out, Mode mode) {
   }
   const Part* part = &whole;
   out[t] = part->size() + outer<long long>(t, bits) + static_cast<int>(seen) +
-           static_cast<int>(color) + mode + nudged(t);
+           static_cast<int>(color) + mode + nudged(t) + twice(t);
 }
 
 int main() {

@@ -220,7 +220,7 @@ TEST_F(PromptTest, ALongCaseIsSearchedBackwards) {
   EXPECT_EQ(position(2), end - 1);
   EXPECT_EQ(position(3), end - 2);
   EXPECT_EQ(position(4), end - 1);
-  EXPECT_EQ(position(6), 1);
+  EXPECT_EQ(position(6), 5);  // behind the prologue
   EXPECT_EQ(position(7), end);
 }
 
@@ -270,6 +270,17 @@ TEST_F(PromptTest, CalledFunctionsAreBreakpointsBehindTheirPrologues) {
   EXPECT_EQ(said[6], "32\n");
   EXPECT_EQ(said[7],
             "* #0 Ring<int, 4>::push at functions.cu:24\n  #1 shapes at functions.cu:56\n");
+}
+
+// Of a function on one line, and of a kernel.
+TEST_F(PromptTest, ConditionsOfFunctionsKnowTheirParameters) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
+                            {"tbreak shapes if mode == 5", "break twice if value == 40", "continue",
+                             "print mode", "continue", "print value"});
+  EXPECT_HAS(said[3], "breakpoint 2\nposition ");
+  EXPECT_EQ(said[4], "kScaled\n");
+  EXPECT_HAS(said[5], "breakpoint 3\nposition ");
+  EXPECT_EQ(said[6], "40\n");
 }
 
 TEST_F(PromptTest, StepsPassCalledFunctionsOver) {

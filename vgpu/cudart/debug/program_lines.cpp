@@ -149,15 +149,17 @@ ProgramLines::Starts ProgramLines::starts_of(const std::string& file, std::uint3
   return starts;
 }
 
-// The first line behind the prologue, which stores the parameters: the code of another line.
+// The first code behind the prologue, which reads the parameters: nvcc gives the prologue column 0.
+// A condition there knows the parameters' values.
 std::uint32_t ProgramLines::body_of(std::uint32_t function) const {
   const std::uint32_t entry = program_.functions[function].entry;
   const ptx::SourceLocation& first = chains_[entry].front();
   for (std::uint32_t pc = entry; pc < chains_.size() && program_.function_of(pc) == function;
        ++pc) {
     const ptx::SourceLocation& at = chains_[pc].front();
-    const bool is_other_line = at.line != 0 && at.file == first.file && at.line != first.line;
-    if (is_other_line || chains_[pc].size() != 1) return pc;
+    const bool is_other_place = at.line != first.line || (first.column == 0 && at.column != 0);
+    const bool is_behind = at.line != 0 && at.file == first.file && is_other_place;
+    if (is_behind || chains_[pc].size() != 1) return pc;
   }
   return entry;
 }
@@ -182,7 +184,7 @@ std::vector<std::uint32_t> ProgramLines::starts_of_function(const std::string& n
   const std::string kernel = vgpu::kernel_name(program_.kernel);
   std::vector<std::uint32_t> pcs;
   if (kernel.find(name) != std::string::npos || program_.kernel.find(name) != std::string::npos) {
-    pcs.push_back(0);
+    pcs.push_back(body_of(0));
   }
   for (std::uint32_t function = 1; function < program_.functions.size(); ++function) {
     if (names(program_.functions[function].name)) pcs.push_back(body_of(function));
