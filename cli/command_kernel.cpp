@@ -1,8 +1,10 @@
-// warpcheck kernel: trials of a kernel in a file, without a pair and without host code.
+// warpcheck kernel: trials of kernels in a file, without pairs and without host code.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -83,23 +85,40 @@ class KernelRun {
   int run() {
     arguments_.reports.check();
     arguments_.compile.apply();
-    const AssumedKernel kernel = assumed_kernel(arguments_.kernel);
-    print(assumptions_text(kernel.assumptions, kernel.signature));
-    run_.assumed = lines_of(kernel.assumptions);
-    if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
-      print("  warps: their lanes run in lockstep (--warp-sync=32, or shuffles without a mask)\n");
+    const CompiledKernels compiled = compiled_kernels(arguments_.kernel);
+    std::vector<std::string> names = arguments_.kernel.names;
+    if (names.empty()) names.emplace_back();
+    // All are found, and what to assume of them, before the first one runs.
+    std::vector<AssumedKernel> kernels;
+    for (const std::string& name : names) {
+      kernels.push_back(assumed_kernel(compiled, arguments_.kernel, name));
     }
-    if (kernel.has_weak_volatile && !arguments_.is_volatile_given()) {
-      print("  volatile accesses: like plain ones, as GPUVerify takes them (--volatile strong)\n");
+    int status = kNothingFound;
+    for (const AssumedKernel& kernel : kernels) {
+      if (status == kInterrupted) break;
+      status = std::max(status, run(kernel, kernels.size() > 1));
     }
-    const KernelPair pair(kernel.assumptions.kernel);
-    const int status = check(pair, kernel);
     run_.coverage = covered_.coverage();
     arguments_.reports.write(run_);
     return status;
   }
 
  private:
+  int run(const AssumedKernel& kernel, bool is_one_of_several) {
+    print(assumptions_text(kernel.assumptions, kernel.signature));
+    const KernelPair& pair = pairs_.emplace_back(kernel.assumptions.kernel);
+    for (const std::string& line : lines_of(kernel.assumptions)) {
+      run_.assumed.push_back(is_one_of_several ? fmt::format("{}: {}", pair.name(), line) : line);
+    }
+    if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
+      print("  warps: their lanes run in lockstep (--warp-sync=32, or shuffles without a mask)\n");
+    }
+    if (kernel.has_weak_volatile && !arguments_.is_volatile_given()) {
+      print("  volatile accesses: like plain ones, as GPUVerify takes them (--volatile strong)\n");
+    }
+    return check(pair, kernel);
+  }
+
   static std::vector<std::string> lines_of(const Assumptions& assumed) {
     std::vector<std::string> lines = assumed.scalars;
     lines.push_back(assumed.launch);
@@ -170,9 +189,7 @@ class KernelRun {
          .is_only_size_proved = has_one_size(kernel) && run_.claims.back().beyond.proved &&
                                 run_.claims.back().beyond.proved->proof == Proof::all_data,
          .on_question = question_files(arguments_.smt),
-         .less_optimized = [&] {
-           return less_optimized(arguments_.kernel.file, arguments_.kernel.compilation());
-         }});
+         .less_optimized = [&] { return less_optimized_text(); }});
     print(all_sizes_text(proof));
     if (!keep_limits(proof, arguments_.cases)) return kCannot;
     if (!proof.failure) return kNothingFound;
@@ -189,6 +206,13 @@ class KernelRun {
     std::vector<Report> failures;
     failures.push_back(std::move(report));
     return add_failures(claim, std::move(failures));
+  }
+
+  const std::optional<std::string>& less_optimized_text() {
+    if (!less_optimized_) {
+      less_optimized_ = less_optimized(arguments_.kernel.file, arguments_.kernel.compilation());
+    }
+    return *less_optimized_;
   }
 
   int add_health(Claim& claim, const CheckOutcome& outcome) {
@@ -222,6 +246,8 @@ class KernelRun {
 
   const KernelArguments& arguments_;
   CoveredEngine covered_;
+  std::deque<KernelPair> pairs_;                              // of which run_ has reports
+  std::optional<std::optional<std::string>> less_optimized_;  // compiled when it is wanted
   RunReport run_;
 };
 
@@ -256,6 +282,7 @@ void add_kernel_to(CLI::App& command, Run& run) {
       "\n"
       "Examples:\n"
       "  warpcheck kernel saxpy.cu\n"
+      "  warpcheck kernel scans.cu up_sweep down_sweep\n"
       "  warpcheck kernel scan.cu scan --block 128 --grid 1 --let n=0..256 --length out=n\n"
       "  warpcheck kernel sort.cu --instantiate 'sort<int, 256>' --nvcc '-I include'\n"
       "\n"
@@ -266,11 +293,10 @@ void add_kernel_to(CLI::App& command, Run& run) {
       [&run, arguments] { run = [arguments] { return KernelRun(*arguments).run(); }; });
 }
 
-const RegisteredCommand kKernelCommand{
-    {.rank = 25,
-     .name = "kernel",
-     .help = "Try a kernel in a file, without a pair or a main()",
-     .add = add_kernel_to}};
+const RegisteredCommand kKernelCommand{{.rank = 25,
+                                        .name = "kernel",
+                                        .help = "Try kernels in a file, without pairs or a main()",
+                                        .add = add_kernel_to}};
 
 }  // namespace
 }  // namespace warpcheck

@@ -49,14 +49,18 @@ void split_new_kernel(NewArguments& arguments) {
         fmt::format("--kernel {}: expected FILE.cu or FILE.cu:KERNEL", arguments.kernel));
   }
   arguments.options.file = arguments.kernel.substr(0, colon);
-  if (colon != std::string::npos) arguments.options.name = arguments.kernel.substr(colon + 1);
+  if (colon != std::string::npos) {
+    arguments.options.names = {arguments.kernel.substr(colon + 1)};
+  }
 }
 
 int run_new_of_kernel(NewArguments arguments) {
   if (arguments.planted) throw UsageError("--planted is for the pair of an example, not --kernel");
   split_new_kernel(arguments);
   if (!arguments.name.empty()) check_pair_name(arguments.name);
-  const AssumedKernel kernel = assumed_kernel(arguments.options);
+  const std::vector<std::string>& names = arguments.options.names;
+  const AssumedKernel kernel = assumed_kernel(
+      compiled_kernels(arguments.options), arguments.options, names.empty() ? "" : names.front());
   const std::string name =
       arguments.name.empty() ? pair_name_of(kernel.assumptions.kernel.name) : arguments.name;
   check_pair_name(name);

@@ -2,9 +2,12 @@
 // twin that a run refutes, with the kind and the line.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "cli/shell_test_fixture.hpp"
 
@@ -17,24 +20,32 @@ struct Twin {
   const char* to;
   const char* kind;  // of its finding
   int line;          // that the report names
-  const char* options = "";
+
+  [[nodiscard]] std::string text(bool is_planted) const {
+    std::string text = source;
+    if (!is_planted) return text;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << name;
+    return text.replace(at, std::string(from).size(), to);
+  }
 };
 
-void PrintTo(const Twin& twin, std::ostream* out) { *out << twin.name; }
-
 constexpr Twin kTwins[] = {
-    {"saxpy", R"(__global__ void saxpy(int n, float a, const float* x, float* y) {
+    {"saxpy", R"(// lengths: x = n, y = n
+__global__ void saxpy(int n, float a, const float* x, float* y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
     y[i] = a * x[i] + y[i];
 })",
-     "if (i < n)", "", "out-of-bounds", 4, "--length x=n --length y=n"},
-    {"strided", R"(__global__ void strided(int n, const float* x, float* y) {
+     "if (i < n)", "", "out-of-bounds", 5},
+    {"strided", R"(// lengths: x = n, y = n
+__global__ void strided(int n, const float* x, float* y) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
     y[i] = x[i];
 })",
-     "i < n", "i <= n", "out-of-bounds", 3, "--length x=n --length y=n"},
-    {"tile", R"(__global__ void tile(const float* in, float* out, int rows, int columns) {
+     "i < n", "i <= n", "out-of-bounds", 4},
+    {"tile", R"(// launch: blockDim.x == 16, blockDim.y == 16, blockDim.z == 1
+__global__ void tile(const float* in, float* out, int rows, int columns) {
   __shared__ float t[16][17];
   int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
   if (x < columns && y < rows) t[threadIdx.y][threadIdx.x] = in[y * columns + x];
@@ -42,8 +53,9 @@ constexpr Twin kTwins[] = {
   int tx = blockIdx.y * 16 + threadIdx.x, ty = blockIdx.x * 16 + threadIdx.y;
   if (tx < rows && ty < columns) out[ty * rows + tx] = t[threadIdx.x][threadIdx.y];
 })",
-     "__syncthreads();", "", "data-race", 7, "--block 16,16"},
-    {"halving", R"(__global__ void halving(const int* in, int* out) {
+     "__syncthreads();", "", "data-race", 8},
+    {"halving", R"(// launch: blockDim.x == 256
+__global__ void halving(const int* in, int* out) {
   __shared__ int s[256];
   int t = threadIdx.x;
   s[t] = in[blockIdx.x * blockDim.x + t];
@@ -54,8 +66,9 @@ constexpr Twin kTwins[] = {
   }
   if (t == 0) out[blockIdx.x] = s[0];
 })",
-     "t < d", "t <= d", "data-race", 7, "--block 256"},
-    {"doubling", R"(__global__ void doubling(const int* in, int* out) {
+     "t < d", "t <= d", "data-race", 8},
+    {"doubling", R"(// launch: blockDim.x == 256
+__global__ void doubling(const int* in, int* out) {
   __shared__ int s[256];
   int t = threadIdx.x;
   s[t] = in[blockIdx.x * blockDim.x + t];
@@ -67,7 +80,7 @@ constexpr Twin kTwins[] = {
   }
   out[blockIdx.x * blockDim.x + t] = s[t];
 })",
-     "    __syncthreads();\n    s[t]", "    s[t]", "data-race", 8, "--block 256"},
+     "    __syncthreads();\n    s[t]", "    s[t]", "data-race", 9},
     {"rotate", R"(// launch: blockDim.x == 128
 __global__ void rotate(int* a) {
   __shared__ int s[128];
@@ -91,12 +104,13 @@ __global__ void rotate(int* a) {
     *found = 1;
 })",
      "= 1", "= threadIdx.x", "data-race", 3},
-    {"counter", R"(__global__ void counter(const int* in, int* sum, int n) {
+    {"counter", R"(// values: n = 300..1000
+__global__ void counter(const int* in, int* sum, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && in[i] > 0)
     atomicAdd(sum, 1);
 })",
-     "atomicAdd(sum, 1)", "*sum += 1", "data-race", 4, "--let n=300..1000"},
+     "atomicAdd(sum, 1)", "*sum += 1", "data-race", 5},
     {"odd_even", R"(__global__ void odd_even(int* a, int n) {
   for (int phase = 0; phase < n; ++phase) {
     int i = 2 * threadIdx.x + phase % 2;
@@ -145,26 +159,28 @@ __global__ void uniform(int* a, int n) {
   a[threadIdx.x] = n;
 })",
      "n > 3", "threadIdx.x > 3", "barrier-divergence", 4},
-    {"multiple", R"(// requires: n % 64 == 0
+    {"multiple", R"(// launch: blockDim.x == 64
+// requires: n % 64 == 0
 // lengths: a = n
 __global__ void multiple(int* a, int n) {
   int i = blockIdx.x * 64 + threadIdx.x;
   if (blockIdx.x < n / 64)
     a[i] = n;
 })",
-     "n / 64)", "n / 64 + 1)", "out-of-bounds", 6, "--block 64"},
+     "n / 64)", "n / 64 + 1)", "out-of-bounds", 7},
     {"warps", R"(// launch: blockDim.x == 64
 __global__ void warps(int* a) {
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   a[blockIdx.x * 64 + warp * 32 + 31 - lane] = lane;
 })",
      "warp * 32", "warp * 31", "data-race", 4},
-    {"clipped", R"(__global__ void clipped(const float* in, float* out, int n) {
+    {"clipped", R"(// lengths: in = n, out = n
+__global__ void clipped(const float* in, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
     out[i] = in[min(i + 1, n - 1)] + in[max(i - 1, 0)];
 })",
-     "max(i - 1, 0)", "i - 1", "out-of-bounds", 4, "--length in=n --length out=n"},
+     "max(i - 1, 0)", "i - 1", "out-of-bounds", 5},
     {"neighbour", R"(__global__ void neighbour(const int* a, int* b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i + 1 < n)
@@ -237,7 +253,8 @@ __global__ void pairs(int* a, unsigned stride) {
   a[low + stride] = a[low];
 })",
      "2 * i", "i", "data-race", 5},
-    {"nested", R"(//--blockDim=64 --gridDim=1
+    {"nested", R"(// values: n = 0..20
+//--blockDim=64 --gridDim=1
 __global__ void nested(int* a, int n) {
   for (int k = 0; k < n; ++k)
     for (int j = k; j > 0; --j) {
@@ -246,7 +263,7 @@ __global__ void nested(int* a, int n) {
     }
   a[threadIdx.x] += n;
 })",
-     "j = k", "j = k + threadIdx.x % 2", "barrier-divergence", 6, "--let n=0..20"},
+     "j = k", "j = k + threadIdx.x % 2", "barrier-divergence", 7},
     {"column", R"(__global__ void column(float* a, const float* b, int rows, int columns) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row < rows)
@@ -255,35 +272,92 @@ __global__ void nested(int* a, int n) {
      "row * columns + k]", "row + k]", "data-race", 4},
 };
 
-class KernelProof : public ShellTest, public testing::WithParamInterface<Twin> {
+// The line of GPUVerify, which speaks of all kernels of a file; empty: there is none.
+std::string header_of(const Twin& twin) {
+  const std::string source = twin.source;
+  const std::size_t at = source.find("//--");
+  return at == std::string::npos ? "" : source.substr(at, source.find('\n', at) - at);
+}
+
+std::set<std::string> headers() {
+  std::set<std::string> all;
+  for (const Twin& twin : kTwins) all.insert(header_of(twin));
+  return all;
+}
+
+// Kernels of one file, which is compiled once: those whose twins have the same header.
+class KernelProof : public ShellTest, public testing::WithParamInterface<std::string> {
  protected:
-  [[nodiscard]] Outcome prove(const std::string& source) const {
-    std::ofstream(directory_ / "kernel.cu") << source << "\n";
-    return shell("CUDA_HOME=" WARPCHECK_CUDA_HOME " " WARPCHECK_PROGRAM
-                 " kernel kernel.cu --prove --trials 40 " +
-                 std::string(GetParam().options));
+  struct Kernel {
+    const Twin* twin;
+    int first_line = 0;
+    std::string report;  // the part of the output that is about it
+  };
+  struct Proved {
+    std::vector<Kernel> kernels;
+    Outcome outcome;
+  };
+
+  [[nodiscard]] Proved prove(bool is_planted) const {
+    Proved proved;
+    std::string text = GetParam() + "\n", names;
+    for (const Twin& twin : kTwins) {
+      if (header_of(twin) != GetParam()) continue;
+      const auto lines = static_cast<int>(std::ranges::count(text, '\n'));
+      proved.kernels.push_back({.twin = &twin, .first_line = lines + 1});
+      text += without_header(twin.text(is_planted)) + "\n";
+      names += std::string(" ") + twin.name;
+    }
+    std::ofstream(directory_ / "kernel.cu") << text;
+    proved.outcome =
+        shell("CUDA_HOME=" WARPCHECK_CUDA_HOME " " WARPCHECK_PROGRAM " kernel kernel.cu" + names +
+              " --prove --trials 40");
+    split(proved);
+    return proved;
+  }
+
+ private:
+  // The lines keep their numbers.
+  [[nodiscard]] static std::string without_header(std::string text) {
+    const std::size_t size = GetParam().size();
+    return size == 0 ? text : text.replace(text.find(GetParam()), size, "//");
+  }
+
+  // A part begins with the kernel's signature.
+  static void split(Proved& proved) {
+    const std::string out = "\n" + proved.outcome.out;
+    std::size_t end = out.size();
+    for (auto kernel = proved.kernels.rbegin(); kernel != proved.kernels.rend(); ++kernel) {
+      const std::size_t begin = out.rfind(std::string("\n") + kernel->twin->name + "(", end);
+      ASSERT_NE(begin, std::string::npos) << kernel->twin->name << out;
+      kernel->report = out.substr(begin, end - begin);
+      end = begin;
+    }
   }
 };
 
 TEST_P(KernelProof, ARightKernelIsProvedForEverySize) {
-  const Outcome outcome = prove(GetParam().source);
-  EXPECT_EQ(outcome.status, 0) << outcome.out;
-  EXPECT_NE(outcome.out.find(": proved for every size, launch and datum of the domain"),
-            std::string::npos)
-      << outcome.out;
+  const Proved proved = prove(false);
+  EXPECT_EQ(proved.outcome.status, 0) << proved.outcome.out;
+  for (const Kernel& kernel : proved.kernels) {
+    EXPECT_NE(kernel.report.find(std::string("\n") + kernel.twin->name +
+                                 ": proved for every size, launch and datum of the domain"),
+              std::string::npos)
+        << kernel.report;
+  }
 }
 
 TEST_P(KernelProof, ItsPlantedTwinIsRefutedByARun) {
-  std::string source = GetParam().source;
-  const std::size_t at = source.find(GetParam().from);
-  ASSERT_NE(at, std::string::npos);
-  source.replace(at, std::string(GetParam().from).size(), GetParam().to);
-  const Outcome outcome = prove(source);
-  EXPECT_EQ(outcome.status, 1) << outcome.out;
-  EXPECT_EQ(outcome.out.find("proved for every size"), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find(GetParam().kind), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("kernel.cu:" + std::to_string(GetParam().line)), std::string::npos)
-      << outcome.out;
+  const Proved proved = prove(true);
+  EXPECT_EQ(proved.outcome.status, 1) << proved.outcome.out;
+  for (const auto& [twin, first_line, report] : proved.kernels) {
+    EXPECT_NE(report.find(std::string("\nFAIL ") + twin->name), std::string::npos) << report;
+    EXPECT_EQ(report.find("proved for every size"), std::string::npos) << report;
+    EXPECT_NE(report.find(twin->kind), std::string::npos) << report;
+    EXPECT_NE(report.find("kernel.cu:" + std::to_string(first_line + twin->line - 1)),
+              std::string::npos)
+        << report;
+  }
 }
 
 class HugeNumbers : public ShellTest {
@@ -358,7 +432,6 @@ __global__ void stride(float* out, int n) {
   EXPECT_NE(replay.out.find("input: n=1073741825;"), std::string::npos) << replay.out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Twins, KernelProof, testing::ValuesIn(kTwins),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Twins, KernelProof, testing::ValuesIn(headers()));
 
 }  // namespace

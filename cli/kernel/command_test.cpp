@@ -90,14 +90,19 @@ TEST_F(KernelCommand, LengthsAreWhatBothBuildsNeed) {
   expect_contains(outcome.out, "  lengths: where = 64; keys = 64\n");
 }
 
-TEST_F(KernelCommand, StructsAndVectorsAreMade) {
+TEST_F(KernelCommand, SeveralKernelsAreTriedAndStructsAndVectorsAreMade) {
   write("kernels.cu", kSource);
-  const Outcome outcome = kernel("kernels.cu clear");
-  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  const Outcome outcome = kernel("kernels.cu previous clear --json report.json");
+  EXPECT_EQ(outcome.status, 1) << outcome.out;  // the worst one
+  expect_contains(outcome.out, "FAIL previous");
   expect_contains(outcome.out,
                   "clear(int32 image.width, int32 image.height, int32 image.pitch, float4* "
                   "image.pixels, float color.x, float color.y, float color.z, float color.w)");
   expect_contains(outcome.out, "PASS clear   300 trials");
+  const auto report = nlohmann::json::parse(read("report.json"));
+  EXPECT_EQ(report["assumed"][0], "previous: n = 0..1000");
+  EXPECT_EQ(report["claims"].size(), 2u);
+  EXPECT_EQ(report["claims"][1]["pair"], "clear");
 }
 
 TEST_F(KernelCommand, ATemplateIsInstantiated) {
@@ -207,7 +212,8 @@ __global__ void summed(const int* in, int* out) {
 
 TEST_F(KernelCommand, WhatCannotBeMadeIsRefusedWithAReason) {
   write("kernels.cu", kSource);
-  expect_one_line_error(kernel("kernels.cu pointers"),
+  // Before any kernel runs.
+  expect_one_line_error(kernel("kernels.cu clear pointers"),
                         "parameter 'rows' cannot be made: it is a pointer to pointers");
   expect_one_line_error(kernel("kernels.cu textured"),
                         "parameter 'texture' cannot be made: it is a cudaTextureObject_t");

@@ -53,7 +53,7 @@ Contracts contracts_of_options(const KernelOptions& options) {
 
 void KernelOptions::add_to(CLI::App& command) {
   command.add_option("FILE", file, "A .cu file, or PTX in a .ptx file")->required();
-  command.add_option("KERNEL", name, "Its kernel (default: the only one)");
+  command.add_option("KERNEL", names, "Its kernels to try (default: the only one)");
   add_options_to(command);
 }
 
@@ -81,16 +81,20 @@ CompileOptions KernelOptions::compilation() const {
   return {.instantiate = instantiate, .nvcc = options_of_nvcc(nvcc), .architecture = architecture};
 }
 
-AssumedKernel assumed_kernel(const KernelOptions& options) {
-  const KernelFile file = kernel_file(options.file, options.compilation());
+CompiledKernels compiled_kernels(const KernelOptions& options) {
+  KernelFile file = kernel_file(options.file, options.compilation());
   const std::string& text = file.unoptimized.empty() ? file.optimized : file.unoptimized;
-  ptx::Module module;
   try {
-    module = ptx::parse(text, file.path);
+    ptx::Module module = ptx::parse(text, file.path);
+    return {.file = std::move(file), .module = std::move(module)};
   } catch (const ptx::ParseError& error) {
     throw UsageError(error.what());
   }
-  std::string wanted = options.name;
+}
+
+AssumedKernel assumed_kernel(const CompiledKernels& compiled, const KernelOptions& options,
+                             std::string wanted) {
+  const auto& [file, module] = compiled;
   if (wanted.empty() && options.instantiate.size() == 1) wanted = options.instantiate.front();
   const std::string mangled = find_kernel(module, file, wanted);
   std::vector<ParameterName> parameters;

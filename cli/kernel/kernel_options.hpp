@@ -1,4 +1,4 @@
-// The options that say which kernel is meant and what it is called with, for `kernel` and
+// The options that say which kernels are meant and what they are called with, for `kernel` and
 // `new --kernel`.
 #pragma once
 
@@ -15,7 +15,8 @@
 namespace warpcheck {
 
 struct KernelOptions {
-  std::string file, name;
+  std::string file;
+  std::vector<std::string> names;    // of kernels; empty: the only one
   std::string block, grid;           // "256", "16,16"; empty: not given
   std::string shared;                // bytes of dynamic shared memory
   std::vector<std::string> lets;     // "n=0..1000"
@@ -25,7 +26,7 @@ struct KernelOptions {
   std::vector<std::string> nvcc;
   unsigned architecture = 75;
 
-  // With FILE and KERNEL as words of the command.
+  // With FILE and KERNELs as words of the command.
   void add_to(CLI::App& command);
   // Only the options.
   void add_options_to(CLI::App& command);
@@ -51,7 +52,17 @@ struct AssumedKernel {
   }
 };
 
-// Compiles the file, finds the kernel and what to assume of it.  Throws UsageError.
-[[nodiscard]] AssumedKernel assumed_kernel(const KernelOptions& options);
+// A file's kernels; however many are tried, it is compiled once.
+struct CompiledKernels {
+  KernelFile file;
+  ptx::Module module;
+};
+// Throws UsageError.
+[[nodiscard]] CompiledKernels compiled_kernels(const KernelOptions& options);
+
+// Finds a kernel and what to assume of it.  Throws UsageError.
+//   wanted: its name; empty: the only one, or the only one that is instantiated
+[[nodiscard]] AssumedKernel assumed_kernel(const CompiledKernels& compiled,
+                                           const KernelOptions& options, std::string wanted);
 
 }  // namespace warpcheck
