@@ -3,7 +3,7 @@
 
   oss_fuzz_test.py REPOSITORY BUILD_DIRECTORY WARPCHECK CLANG CLANGXX NVCC
 
-Builds one target, around the virtual GPU and the harness that BUILD_DIRECTORY has already, with the
+Builds one target, around the virtual GPU, the harness and the entry of targets that BUILD_DIRECTORY has already, with the
 contract's variables, and looks at the result as the service's own check does (bad_build_check in the base-runner image of OSS-Fuzz): names and sidecars, instrumentation, AddressSanitizer
 and no other, a start from another directory without arguments, the seed corpus; then at what it cannot
 check: nothing is shared but the C library, and the planted defect is found and told in the words that

@@ -1,5 +1,5 @@
 # Other projects' libraries.  ci/setup installs them.
-set(WARPCHECK_PREBUILT "" CACHE PATH "Where WARPCHECK_SERVICE takes the virtual GPU and the harness from")
+set(WARPCHECK_PREBUILT "" CACHE PATH "Where WARPCHECK_SERVICE takes the virtual GPU, the harness and the entry of fuzz targets from")
 option(WARPCHECK_SERVICE "Build fuzz targets for a fuzzing service: static, without GoogleTest" OFF)
 
 find_package(CUDAToolkit 13 REQUIRED)

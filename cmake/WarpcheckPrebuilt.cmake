@@ -1,5 +1,5 @@
-# The virtual GPU and the harness of another build of the same sources, WARPCHECK_PREBUILT, in place
-# of vgpu/ and harness/: for a test of ci/oss-fuzz/build.sh that does not build everything again.
+# The virtual GPU, the harness and the entry of fuzz targets of another build of the same sources, WARPCHECK_PREBUILT, in
+# place of vgpu/, harness/ and most of fuzz/: for a test of ci/oss-fuzz/build.sh that does not build everything again.
 # They are not instrumented, and use GoogleTest.
 function(warpcheck_prebuilt directory name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
@@ -31,3 +31,4 @@ warpcheck_prebuilt(harness harness
 warpcheck_prebuilt(harness rapidcheck LINK warpcheck_harness rapidcheck rapidcheck_gtest GTest::gtest)
 warpcheck_prebuilt(harness pair_tests LINK warpcheck_harness warpcheck_rapidcheck)
 warpcheck_prebuilt(harness reports LINK warpcheck_harness pugixml::pugixml)
+warpcheck_prebuilt(fuzz fuzz_entry LINK warpcheck_harness)

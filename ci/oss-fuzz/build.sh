@@ -5,7 +5,7 @@
 #
 # WARPCHECK_TARGETS: names of targets, to build only these.  Default: every clean pair, the PTX
 # parser and the reader of case files.  WARPCHECK_PREBUILT: a build directory from which the virtual
-# GPU and the harness are taken, for a fast test.
+# GPU, the harness and the entry of targets are taken, for a fast test.
 repository=$SRC/warpcheck
 build=$WORK/warpcheck
 here=$repository/ci/oss-fuzz
