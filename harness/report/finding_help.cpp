@@ -44,9 +44,11 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
      "out of branches and loops that threads leave at different times. The mask of a warp "
      "operation names the lanes that come to it, and no others."},
     {FindingKind::not_a_number, "NaN",
-     "An operation makes a NaN of operands that are none, and the result is seen.",
-     "Look at the operands at (1): 0 / 0, inf - inf, 0 * inf, or a root or a logarithm of a "
-     "negative number. Subtract the maximum before exp(), and handle rows that are masked "
+     "An operation makes a NaN of operands that are none, or divides an integer by 0, and the "
+     "result is seen.",
+     "Look at the operands at (1): 0 / 0, inf - inf, 0 * inf, an integer's divisor, or a root or a "
+     "logarithm of a negative number. Subtract the maximum before exp(), and handle rows that are "
+     "masked "
      "completely."},
     {FindingKind::infinity, "Infinity",
      "An operation makes an infinity of finite operands: an overflow or a division by zero.",

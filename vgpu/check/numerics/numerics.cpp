@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "vgpu/check/numerics/operations.hpp"
 #include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/machine/state.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
@@ -125,6 +126,7 @@ void NumericsChecker::on_step(const InstrStep& step) {
   plan_ = &plan_of(step);
   WarpState& warp = state_of(step);
   is_saved_ = false;
+  local_bytes_ = 0;
   updated_.reset();
   const ValuePlan& plan = *plan_;
   if (accesses_memory(plan.rule)) {
@@ -256,16 +258,69 @@ Tag NumericsChecker::inverse_of_zero(const InstrStep& step, const Source& source
 // wrapped stay wrong when they are copied, and if they are the mean of two, but not when their bits
 // are taken apart, which hashes do.  One that has lost its value stays so whatever is made of it.
 // The bits of a NaN or an infinity may be taken apart and put together again.
+// Of integers that become floats, those that nothing defines stay so.
 bool NumericsChecker::keeps(const Instr& instr, const ValuePlan& plan, const ValueOrigin& origin) {
+  const bool is_made_float = instr.opcode == Opcode::cvt_ && plan.result != FloatFormat::none &&
+                             plan.source == FloatFormat::none &&
+                             ptx::bytes_of(instr.modifiers.source_type) >= 4;
+  if (is_made_float) return origin.made == Made::divided;
   const bool divides = instr.opcode == Opcode::div_ || instr.opcode == Opcode::rem_;
   const bool copies = instr.opcode == Opcode::mov_ || instr.opcode == Opcode::cvta_;
   switch (origin.made) {
     case Made::nan:
     case Made::infinity: return !divides;
-    case Made::lost: return true;
+    case Made::lost:
+    case Made::divided: return true;
     case Made::wrapped: break;
   }
   return copies || (plan.halves && origin.program->code[origin.pc].opcode == Opcode::add_);
+}
+
+// PTX ISA 9.7.1: the result of a division by zero is unspecified.  An operand that has a tag itself
+// is where the number went wrong.
+Tag NumericsChecker::divided_by_zero(const InstrStep& step, const Sources& sources, unsigned lane) {
+  const Instr& instr = step.program->code[step.pc];
+  const auto value_of = [&](const Source& source) -> std::int64_t {
+    const bool is_wide = source.ref.bank == Bank::wide;
+    if (is_wide) {
+      std::int64_t value = 0;
+      std::memcpy(&value, source.row + lane * sizeof value, sizeof value);
+      return value;
+    }
+    std::int32_t word = 0;
+    std::memcpy(&word, source.row + lane * sizeof word, sizeof word);
+    const bool extends_sign = ptx::is_signed(instr.modifiers.type);
+    return extends_sign ? word : std::int64_t{static_cast<std::uint32_t>(word)};
+  };
+  if (sources[1].row == nullptr || value_of(sources[1]) != 0) return 0;
+  for (const Source& source : sources) {
+    if (source.tags != nullptr && source.tags->of(lane) != 0) return source.tags->of(lane);
+  }
+  const auto describe = [&] {
+    return fmt::format("{} {} 0", with_commas(value_of(sources[0])),
+                       instr.opcode == Opcode::div_ ? '/' : '%');
+  };
+  return origins_.made(Made::divided, *step.program, step.pc, describe, reporter_,
+                       thread_of(step.place, lane));
+}
+
+// Returns the tags of what an instruction makes of operands that have none.
+RowTags NumericsChecker::made_by_move(const InstrStep& step, const ValuePlan& plan,
+                                      const Sources& sources) {
+  RowTags tags;
+  const bool may_make = plan.is_logarithm_of_zero || !plan.outside_domain.what.empty() ||
+                        plan.inverts_exponent || plan.divides_integers;
+  for_each_bit(may_make ? step.active : 0, [&](unsigned lane) {
+    Tag& tag = tags.tag[lane];
+    tag = plan.is_logarithm_of_zero ? logarithm_of_zero(step, lane)
+          : plan.inverts_exponent   ? inverse_of_zero(step, sources[0], lane)
+          : plan.divides_integers   ? divided_by_zero(step, sources, lane)
+                                    : outside_domain(step, plan, lane);
+    if (tag == 0) return;
+    tags.mask |= 1u << lane;
+    if (plan.divides_integers) tags.truth[lane] = kUnknown;
+  });
+  return tags;
 }
 
 // Formats of a byte have no infinity that is made here: a conversion takes the nearest number.
@@ -278,15 +333,8 @@ void NumericsChecker::move(const InstrStep& step, const ValuePlan& plan) {
       found |= std::isnan(float_at(plan.source, source.row, lane, part));
     return found;
   };
-  RowTags tags;
-  const bool is_literal = plan.is_logarithm_of_zero || !plan.outside_domain.what.empty();
   const Sources sources = sources_of(step);
-  for_each_bit(is_literal || plan.inverts_exponent ? step.active : 0, [&](unsigned lane) {
-    tags.tag[lane] = plan.is_logarithm_of_zero ? logarithm_of_zero(step, lane)
-                     : plan.inverts_exponent   ? inverse_of_zero(step, sources[0], lane)
-                                               : outside_domain(step, plan, lane);
-    if (tags.tag[lane] != 0) tags.mask |= 1u << lane;
-  });
+  RowTags tags = made_by_move(step, plan, sources);
   for (const Source& source : sources) {
     if (source.tags == nullptr) continue;
     for_each_bit(source.tags->mask & step.active & ~tags.mask, [&](unsigned lane) {
@@ -301,8 +349,13 @@ void NumericsChecker::move(const InstrStep& step, const ValuePlan& plan) {
       tags.truth[lane] = is_mean ? truth >> 1 : truth;
     });
   }
-  if (converts && plan.result != FloatFormat::none)
-    tags.mask &= specials_in(plan.result, row_of(*step.registers, plan.results[0])).any;
+  const std::uint32_t specials =
+      converts && plan.result != FloatFormat::none
+          ? specials_in(plan.result, row_of(*step.registers, plan.results[0])).any
+          : ~0u;
+  for_each_bit(tags.mask & ~specials, [&](unsigned lane) {
+    if (origins_.origin_of(tags.tag[lane]).made != Made::divided) tags.mask &= ~(1u << lane);
+  });
   set_results(step, plan, tags);
 }
 

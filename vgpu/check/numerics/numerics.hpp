@@ -86,6 +86,7 @@ class NumericsChecker final : public Checker {
   void compute(const InstrStep& step, const ValuePlan& plan);
   Tag tag_of_result(const InstrStep& step, const ValuePlan& plan, const Sources& sources,
                     unsigned lane);
+  void keep_undefined(const Sources& sources, std::uint32_t lanes, RowTags& tags);
   void find_flushed(const InstrStep& step, const ValuePlan& plan);
   void take_extreme(const InstrStep& step, const ValuePlan& plan);
   void round_to_integer(const InstrStep& step, const ValuePlan& plan);
@@ -102,6 +103,8 @@ class NumericsChecker final : public Checker {
   Tag logarithm_of_zero(const InstrStep& step, unsigned lane);
   Tag inverse_of_zero(const InstrStep& step, const Source& source, unsigned lane);
   Tag outside_domain(const InstrStep& step, const ValuePlan& plan, unsigned lane);
+  Tag divided_by_zero(const InstrStep& step, const Sources& sources, unsigned lane);
+  RowTags made_by_move(const InstrStep& step, const ValuePlan& plan, const Sources& sources);
   void shuffle(const InstrStep& step);
 
   // Integers.
@@ -114,6 +117,8 @@ class NumericsChecker final : public Checker {
   void use_address(const InstrStep& step);
 
   // Memory.
+  std::uint32_t first_element(const Access& access);
+  std::int64_t truth_of_loaded(Tag tag);
   void load(const Access& access);
   void store(const Access& access);
   [[nodiscard]] bool stores_special(const Access& access, std::uint32_t element,
@@ -121,6 +126,7 @@ class NumericsChecker final : public Checker {
   void copy(const Access& access);
   void update(const InstrStep& step, const ValuePlan& plan);
   void update_element(const InstrStep& step, const ValuePlan& plan, unsigned lane);
+  void find_old(const InstrStep& step, unsigned lane, RowTags& tags);
   void compare_float_bits(const InstrStep& step, unsigned lane);
   [[nodiscard]] Tag tag_in(const Allocation& allocation, Tag tag, const Access& access,
                            unsigned lane, std::uint32_t offset);
@@ -163,6 +169,7 @@ class NumericsChecker final : public Checker {
   bool is_saved_ = false;
   std::array<SavedSource, 3> saved_;
   std::array<RowTags, kElementsMax> loaded_;
+  std::uint32_t local_bytes_ = 0;  // of local memory that the instruction has accessed
   // What a copy has read: the tags of each two bytes, by lane.
   std::array<std::array<Tag, 8>, kWarpLanes> copied_{};
   std::optional<Access> updated_;  // what the atomic changes

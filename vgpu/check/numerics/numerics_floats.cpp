@@ -131,6 +131,7 @@ void NumericsChecker::compute(const InstrStep& step, const ValuePlan& plan) {
       tags.tag[lane] = tag;
     });
   }
+  if (warp_->tags.any()) keep_undefined(sources_of(step), step.active, tags);
   warp_->tags.set(step, result, tags, step.active);
   if (!narrows) return;
   const Sources sources = sources_of(step);
@@ -148,6 +149,20 @@ void NumericsChecker::compute(const InstrStep& step, const ValuePlan& plan) {
       }
     }
   });
+}
+
+// What is computed of a quotient that nothing defines is not defined either.
+void NumericsChecker::keep_undefined(const Sources& sources, std::uint32_t lanes, RowTags& tags) {
+  for (const Source& source : sources) {
+    if (source.tags == nullptr) continue;
+    for_each_bit(source.tags->mask & lanes & ~tags.mask, [&](unsigned lane) {
+      const Tag tag = source.tags->tag[lane];
+      if (origins_.origin_of(tag).made != Made::divided) return;
+      tags.mask |= 1u << lane;
+      tags.tag[lane] = tag;
+      tags.truth[lane] = kUnknown;
+    });
+  }
 }
 
 // Finds operands that flushing makes zero, and results.

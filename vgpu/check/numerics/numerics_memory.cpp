@@ -16,7 +16,8 @@ namespace {
 
 FindingKind kind_of_made(Made made) {
   switch (made) {
-    case Made::nan: return FindingKind::not_a_number;
+    case Made::nan:
+    case Made::divided: return FindingKind::not_a_number;
     case Made::infinity: return FindingKind::infinity;
     case Made::lost: return FindingKind::lossy_conversion;
     case Made::wrapped: break;
@@ -29,6 +30,8 @@ std::string text_of_made(const ValueOrigin& origin) {
     case Made::nan: return fmt::format("(1) makes a NaN: {}", origin.what);
     case Made::infinity: return fmt::format("(1) makes an infinity: {}", origin.what);
     case Made::lost: return fmt::format("(1) loses the value: {}", origin.what);
+    case Made::divided:
+      return fmt::format("(1) divides by 0: {}, and CUDA does not define the result", origin.what);
     case Made::wrapped: break;
   }
   return fmt::format("(1) wraps: {}", origin.what);
@@ -80,16 +83,34 @@ void NumericsChecker::on_access(const Access& access) {
   }
 }
 
+// Returns the first element of a vector that an access has.  Accesses of local memory are those of
+// single words, in their order.
+std::uint32_t NumericsChecker::first_element(const Access& access) {
+  if (access.space != ptx::Space::local || access.element_bytes == 0) return 0;
+  const ptx::Modifiers& m = access.program->code[access.pc].modifiers;
+  const std::uint32_t whole = std::max(ptx::bytes_of(m.type) * m.vector, 1u);
+  const std::uint32_t at = local_bytes_ % whole;
+  local_bytes_ += access.bytes;
+  return at / access.element_bytes;
+}
+
+// A float that is loaded has a tag if it is special; other values with a tag are wrong integers.
+std::int64_t NumericsChecker::truth_of_loaded(Tag tag) {
+  const Made made = origins_.origin_of(tag).made;
+  return made == Made::nan || made == Made::infinity ? 0 : kUnknown;
+}
+
 void NumericsChecker::load(const Access& access) {
   const std::uint32_t bytes = std::min<std::uint32_t>(access.bytes, access.element_bytes);
-  for (std::uint32_t i = 0; i < access.elements() && i < loaded_.size(); ++i) {
+  const std::uint32_t first = first_element(access);
+  for (std::uint32_t i = 0; i < access.elements() && first + i < loaded_.size(); ++i) {
+    RowTags& loaded = loaded_[first + i];
     for_each_bit(access.mask, [&](unsigned lane) {
       const Tag tag = memory_.get(*access.allocation, access.offset[lane] + i * bytes, bytes);
       if (tag == 0) return;
-      loaded_[i].mask |= 1u << lane;
-      loaded_[i].tag[lane] = tag;
-      const Made made = origins_.origin_of(tag).made;
-      loaded_[i].truth[lane] = made == Made::nan || made == Made::infinity ? 0 : kUnknown;
+      loaded.mask |= 1u << lane;
+      loaded.tag[lane] = tag;
+      loaded.truth[lane] = truth_of_loaded(tag);
     });
   }
 }
@@ -97,13 +118,14 @@ void NumericsChecker::load(const Access& access) {
 void NumericsChecker::store(const Access& access) {
   const Instr& instr = access.program->code[access.pc];
   const std::uint32_t bytes = std::min<std::uint32_t>(access.bytes, access.element_bytes);
+  const std::uint32_t first = first_element(access);
   for (std::uint32_t i = 0; i < access.elements(); ++i) {
-    const RowTags* const tags = warp_->tags.get(*step_, instr[MemoryOperand::value + i]);
+    const RowTags* const tags = warp_->tags.get(*step_, instr[MemoryOperand::value + (first + i)]);
     if (tags == nullptr && !memory_.has(*access.allocation)) continue;
     for_each_bit(access.mask, [&](unsigned lane) {
       const std::uint32_t offset = access.offset[lane] + i * bytes;
       Tag tag = tags == nullptr ? 0 : tags->of(lane);
-      if (tag != 0 && !is_integer(*tags, lane) && !stores_special(access, i, lane)) tag = 0;
+      if (tag != 0 && !is_integer(*tags, lane) && !stores_special(access, first + i, lane)) tag = 0;
       memory_.set(*access.allocation, offset, bytes,
                   tag_in(*access.allocation, tag, access, lane, offset));
     });
@@ -137,12 +159,32 @@ void NumericsChecker::copy(const Access& access) {
 }
 
 void NumericsChecker::update(const InstrStep& step, const ValuePlan& plan) {
-  for (const Ref& ref : plan.results) warp_->tags.set(step, ref, {}, step.active);
-  if (!updated_ || updated_->element_bytes == 0) return;
-  for_each_bit(updated_->mask, [&](unsigned lane) {
-    if (plan.is_of_float_bits) compare_float_bits(step, lane);
-    update_element(step, plan, lane);
-  });
+  RowTags old;
+  if (updated_ && updated_->element_bytes != 0) {
+    for_each_bit(updated_->mask, [&](unsigned lane) {
+      if (plan.is_of_float_bits) compare_float_bits(step, lane);
+      find_old(step, lane, old);
+      update_element(step, plan, lane);
+    });
+  }
+  for (const Ref& ref : plan.results) warp_->tags.set(step, ref, old, step.active);
+}
+
+// Finds the tag of what an atomic operation returns: of a single element only.
+void NumericsChecker::find_old(const InstrStep& step, unsigned lane, RowTags& tags) {
+  const Access& access = *updated_;
+  const Ref& old = step.program->code[step.pc][AtomicOperand::old];
+  const bool is_row = old.bank == Bank::word || old.bank == Bank::wide;
+  if (!is_row || access.elements() != 1 || !memory_.has(*access.allocation)) return;
+  const Tag tag = memory_.get(*access.allocation, access.offset[lane], access.element_bytes);
+  if (tag == 0) return;
+  const std::size_t width = old.bank == Bank::wide ? 8 : 4;
+  const std::byte* const value = row_of(*step.registers, old) + lane * width;
+  const std::int64_t truth = truth_of_loaded(tag);
+  if (truth != kUnknown && !may_be_special(value, access.element_bytes)) return;
+  tags.mask |= 1u << lane;
+  tags.tag[lane] = tag;
+  tags.truth[lane] = truth;
 }
 
 // Marks what an atomic operation has left in memory.

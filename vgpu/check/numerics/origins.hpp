@@ -13,8 +13,8 @@
 
 namespace warpcheck::vgpu {
 
-// What a value is.
-enum class Made : std::uint8_t { nan, infinity, lost, wrapped };
+// What a value is.  Divided: a quotient or a remainder of integers by 0.
+enum class Made : std::uint8_t { nan, infinity, lost, wrapped, divided };
 
 struct ValueOrigin {
   Made made = Made::nan;

@@ -38,7 +38,8 @@ ValueRule rule_of_conversion(const Instr& instr) {
   if (from_float && to_float) return ValueRule::computes;
   if (is_of_bytes(m.type) || is_of_bytes(m.source_type)) return ValueRule::moves;
   if (from_float) return is_integer(m.type) ? ValueRule::rounds_to_integer : ValueRule::replaces;
-  if (to_float || m.pack) return ValueRule::replaces;
+  if (m.pack) return ValueRule::replaces;
+  if (to_float) return ValueRule::moves;
   return ValueRule::adds_integers;
 }
 
@@ -79,10 +80,13 @@ ValueRule rule_of_compute(const Instr& instr) {
     case Opcode::or_:
     case Opcode::xor_:
     case Opcode::prmt_:
+    case Opcode::lop3_:
+    case Opcode::shf_:
     case Opcode::bfe_:
     case Opcode::bfi_:
     case Opcode::shr_: return ValueRule::moves;
-    case Opcode::selp_: return ValueRule::selects;
+    case Opcode::selp_:
+    case Opcode::slct_: return ValueRule::selects;
     case Opcode::setp_:
     case Opcode::set_:
       if (float_format_of(instr.modifiers.type) != FloatFormat::none) return ValueRule::compares;
@@ -121,6 +125,13 @@ ValueRule rule_of(const Instr& instr) {
     case InstrKind::print: return ValueRule::prints;
     default: return ValueRule::nothing;
   }
+}
+
+// Returns whether an instruction divides integers by a number that is no literal.
+bool is_quotient_of_integers(const Instr& instr) {
+  const bool divides = instr.opcode == Opcode::div_ || instr.opcode == Opcode::rem_;
+  return divides && is_integer(instr.modifiers.type) &&
+         instr[ComputeOperand::b].bank != Bank::constant;
 }
 
 FloatFormat result_format_of(const Instr& instr) {
@@ -384,7 +395,7 @@ bool makes_tags(const ValuePlan& plan, const Instr& instr) {
     case ValueRule::multiplies_matrices: return true;
     case ValueRule::moves:
     case ValueRule::selects:
-      return plan.is_logarithm_of_zero || plan.inverts_exponent ||
+      return plan.is_logarithm_of_zero || plan.inverts_exponent || plan.divides_integers ||
              !plan.outside_domain.what.empty();
     case ValueRule::updates: return plan.result != FloatFormat::none || plan.is_of_float_bits;
     case ValueRule::adds_integers:
@@ -436,6 +447,7 @@ std::vector<ValuePlan> plan_values(const Program& program) {
                           has_signed(program, is_max ? ptx::AtomOp::min : ptx::AtomOp::max);
     plan.adds_infinity = adds_infinity(program, instr);
     plan.halves = slice.halves(pc);
+    plan.divides_integers = plan.rule == ValueRule::moves && is_quotient_of_integers(instr);
     plan.inverts_exponent = slice.inverts_exponent(pc);
     if (plan.rule == ValueRule::rounds_to_integer)
       plan.bytes_used = slice.bytes_used(pc, instr[ComputeOperand::d]);

@@ -56,6 +56,8 @@ struct ValuePlan {
   double scaled_by = 1;
   // moves: divides by 2, as the mean of two indices does.
   bool halves = false;
+  // moves: divides integers, or gives their remainder.
+  bool divides_integers = false;
   // moves: gives an infinity for a float that is 0, by its bits.
   bool inverts_exponent = false;
   // rounds_to_integer: the bytes that are used of the integer.

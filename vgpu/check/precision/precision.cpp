@@ -94,7 +94,7 @@ double PrecisionChecker::lost_ulps(const PrecisionDomain::Value& value, double c
   const ptx::Type type = is_narrower ? made.type : value.type;
   const bool swallows = 4 * made.absorbed >= made.executed;
   const double least = swallows ? least_error_of_swallowed(type) : least_error(type);
-  const double error = magnitude(DoubleDouble{computed, 0} - value.exact);
+  const double error = error_of(computed, value);
   const double ulps = error / unit_in_last_place(value.exact.hi, type);
   return ulps >= least && error > 2 * least * largest(value.moved) ? ulps : 0;
 }
@@ -174,6 +174,7 @@ void PrecisionChecker::report_output(const Outputs& outputs) {
         "(compensated or pairwise summation would keep it)",
         with_commas(executed), with_commas(absorbed));
   }
+  if (made.overflows) finding.message += "; (1) overflows, and its infinity is divided away";
   const bool cancels =
       value.cancelled_bits >= kCancelledMin && value.cancelled_at != PrecisionDomain::kNoSite;
   if (cancels) {

@@ -36,6 +36,43 @@ bool absorbs(Opcode opcode, const std::array<double, 3>& in, double result) {
   }
 }
 
+// Returns how many leading bits of the operands of a sum cancel; 0: it is no sum.
+int cancelled_bits_of(Opcode opcode, const std::array<double, 3>& in, double result, Type type) {
+  const bool has_product = opcode == Opcode::fma_ || opcode == Opcode::mad_;
+  const bool is_sum = has_product || opcode == Opcode::add_ || opcode == Opcode::sub_;
+  if (!is_sum || !std::isfinite(result)) return 0;
+  const double left = has_product ? in[0] * in[1] : in[0], right = has_product ? in[2] : in[1];
+  if (left == 0 && right == 0) return 0;
+  // Of a sum that is 0, all digits have.
+  if (result == 0) return 1 - exponent_of(unit_in_last_place(1, type));
+  return std::max(exponent_of(left), exponent_of(right)) - exponent_of(result);
+}
+
+// The operands of an operation, as they would be and as the kernel has them.
+struct Numbers {
+  OperationNumbers exact{}, kernel{};
+  std::array<double, 3> values{}, errors{};
+  bool has_error = false, has_infinity = false, was_infinite = false;
+};
+Numbers numbers_of(std::span<const ShadowOperand<Value>> operands) {
+  Numbers in;
+  for (std::size_t i = 0; i < operands.size() && i < in.exact.size(); ++i) {
+    const Value& value = operands[i].value;
+    in.exact[i] = value.exact;
+    const bool is_float = float_format_of(value.type) != FloatFormat::none;
+    in.values[i] = is_float ? float_of_bits(operands[i].bits, value.type) : value.exact.hi;
+    in.kernel[i] = is_float ? DoubleDouble{in.values[i], 0} : value.exact;
+    in.was_infinite |= value.was_infinite;
+    if (in.kernel[i] == in.exact[i]) continue;
+    const bool is_infinite = std::isinf(in.values[i]);
+    in.errors[i] = is_infinite ? std::numeric_limits<double>::infinity()
+                               : magnitude(in.kernel[i] - in.exact[i]);
+    in.has_infinity |= is_infinite;
+    in.has_error |= in.errors[i] != 0;
+  }
+  return in;
+}
+
 bool holds(ptx::Compare compare, double difference) {
   switch (compare) {
     case ptx::Compare::eq:
@@ -118,9 +155,13 @@ double unit_in_last_place(double value, Type type) {
   return std::ldexp(1.0, std::max(exponent_of(value), least) - digits + 1);
 }
 
+double error_of(double computed, const Value& value) {
+  const double error = magnitude(DoubleDouble{computed, 0} - value.exact);
+  return value.was_infinite && error < unit_in_last_place(1, value.type) ? 0 : error;
+}
+
 double error_in_ulps(double computed, const Value& value) {
-  const DoubleDouble difference = DoubleDouble{computed, 0} - value.exact;
-  return magnitude(difference) / unit_in_last_place(value.exact.hi, value.type);
+  return error_of(computed, value) / unit_in_last_place(value.exact.hi, value.type);
 }
 
 bool PrecisionDomain::lifts(const ShadowOperation& operation) {
@@ -219,18 +260,6 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
   const Opcode opcode = operation.opcode;
   if (opcode == Opcode::min_ || opcode == Opcode::max_)
     return extreme_of(operands, opcode == Opcode::max_);
-  OperationNumbers exact{}, kernel{};
-  std::array<double, 3> values{}, errors{};
-  bool has_error = false;
-  for (std::size_t i = 0; i < operands.size() && i < exact.size(); ++i) {
-    exact[i] = operands[i].value.exact;
-    const bool is_float = float_format_of(operands[i].value.type) != FloatFormat::none;
-    values[i] = is_float ? float_of_bits(operands[i].bits, operands[i].value.type) : exact[i].hi;
-    kernel[i] = is_float ? DoubleDouble{values[i], 0} : exact[i];
-    if (kernel[i] == exact[i]) continue;
-    errors[i] = magnitude(kernel[i] - exact[i]);
-    has_error = has_error || errors[i] != 0;
-  }
   for (const ShadowOperand<Value>& one : operands) {
     const bool is_whole = one.is_plain && result_bits != nullptr &&
                           is_whole_making(one.value.exact.hi, operation.result);
@@ -239,11 +268,16 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
     if (step_of_kernel) step_of_kernel->moved = {};
     return step_of_kernel;
   }
-  std::optional<DoubleDouble> truth = exact_of(operation, exact);
-  const std::optional<DoubleDouble> of_kernel = has_error ? exact_of(operation, kernel) : truth;
-  if (!truth || !of_kernel || !std::isfinite(truth->hi) || !std::isfinite(of_kernel->hi)) {
-    return std::nullopt;
-  }
+  const Numbers in = numbers_of(operands);
+  std::optional<DoubleDouble> truth = exact_of(operation, in.exact);
+  // Of an infinity the kernel's result is what it is.
+  const bool is_given = in.has_infinity && result_bits != nullptr;
+  const std::optional<DoubleDouble> of_kernel =
+      is_given       ? DoubleDouble{float_of_bits(*result_bits, operation.result), 0}
+      : in.has_error ? exact_of(operation, in.kernel)
+                     : truth;
+  if (!truth || !of_kernel || !std::isfinite(truth->hi)) return std::nullopt;
+  if (!is_given && !std::isfinite(of_kernel->hi)) return std::nullopt;
   if (operation.modifiers->sat) {
     if (truth->hi < 0) truth = DoubleDouble{};
     if (truth->hi > 1) truth = DoubleDouble{1, 0};
@@ -253,40 +287,37 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
                         : operation.result == Type::f32
                             ? static_cast<double>(static_cast<float>(to_double(*of_kernel)))
                             : to_double(*of_kernel);
-  if (!std::isfinite(result)) return std::nullopt;
+  const bool overflows = std::isinf(result);
+  if (std::isnan(result) || (overflows && result_bits == nullptr)) return std::nullopt;
 
   const std::uint32_t number = site_of(step);
   PrecisionSite& site = sites_[number];
   ++site.executed;
   site.type = operation.result;
-  if (absorbs(opcode, values, result)) ++site.absorbed;
+  site.overflows |= overflows && !in.has_infinity;
+  if (absorbs(opcode, in.values, result)) ++site.absorbed;
 
   Value value{.exact = *truth, .made_at = number, .type = operation.result};
-  const std::array<double, 3> slopes = slopes_of(opcode, exact, truth->hi);
+  value.was_infinite = in.was_infinite || overflows;
+  const std::array<double, 3> slopes = slopes_of(opcode, in.exact, truth->hi);
   for (std::size_t i = 0; i < operands.size() && i < slopes.size(); ++i) {
     const auto slope = static_cast<float>(slopes[i]);
     for (std::size_t k = 0; k < value.moved.size(); ++k)
       value.moved[k] += slope * operands[i].value.moved[k];
   }
-  double most = magnitude(DoubleDouble{result, 0} - *of_kernel);
-  if (!has_error) return value;
+  if (!in.has_error) return value;
+  double most = is_given ? 0 : overflows ? result : magnitude(DoubleDouble{result, 0} - *of_kernel);
+  most = std::abs(most);
   for (std::size_t i = 0; i < operands.size() && i < slopes.size(); ++i) {
     const Value& from = operands[i].value;
-    const double effect = std::abs(slopes[i]) * errors[i];
+    const double effect = std::abs(slopes[i]) * in.errors[i];
     if (!(effect > most) || from.made_at == kNoSite) continue;
     most = effect;
     value.made_at = from.made_at;
     value.cancelled_at = from.cancelled_at;
     value.cancelled_bits = from.cancelled_bits;
   }
-  const bool is_sum = opcode == Opcode::add_ || opcode == Opcode::sub_ || opcode == Opcode::fma_ ||
-                      opcode == Opcode::mad_;
-  if (!is_sum) return value;
-  const bool has_product = opcode == Opcode::fma_ || opcode == Opcode::mad_;
-  const int largest = has_product
-                          ? std::max(exponent_of(values[0] * values[1]), exponent_of(values[2]))
-                          : std::max(exponent_of(values[0]), exponent_of(values[1]));
-  const int lost = result == 0 ? 0 : largest - exponent_of(result);
+  const int lost = cancelled_bits_of(opcode, in.values, result, operation.result);
   site.cancelled_bits = std::max(site.cancelled_bits, lost);
   if (lost > value.cancelled_bits) {
     value.cancelled_bits = lost;
@@ -301,6 +332,8 @@ bool PrecisionDomain::compare(const ShadowStep& step, const ShadowOperation& ope
   const double a = float_of_bits(operands[0].bits, operation.type);
   const double b = float_of_bits(operands[1].bits, operation.type);
   if (!std::isfinite(a) || !std::isfinite(b)) return true;
+  // What is left of an infinity that was divided away is 0, and would be next to it.
+  if (operands[0].value.was_infinite || operands[1].value.was_infinite) return true;
   const ptx::Compare how = operation.modifiers->compare;
   // With a predicate that it is combined with, the outcome is not the comparison's alone.
   if (operation.modifiers->bool_op != ptx::BoolOp::none || holds(how, a - b) != outcome) {

@@ -34,6 +34,7 @@ struct PrecisionSite {
   std::uint64_t executed = 0;        // by lanes, on numbers that are followed
   // Sums of which an addend was not 0 and has changed nothing.
   std::uint64_t absorbed = 0;
+  bool overflows = false;  // its result is infinite, and the exact one is not
   // The most leading bits that have cancelled where an operand had an error.
   int cancelled_bits = 0;
   // Comparisons that turn out otherwise without rounding, and the operands of the first one.
@@ -62,6 +63,7 @@ class PrecisionDomain {
     std::uint32_t cancelled_at = kNoSite;  // where most of the leading bits have cancelled since
     std::int32_t cancelled_bits = 0;
     ptx::Type type = ptx::Type::none;
+    bool was_infinite = false;  // the kernel has had an infinity on the way to it
     Moved moved{};
     friend bool operator==(const Value&, const Value&) = default;
   };
@@ -107,8 +109,10 @@ class PrecisionDomain {
 double float_of_bits(std::uint64_t bits, ptx::Type type);
 // Returns the unit in the last place of a number in a format.
 double unit_in_last_place(double value, ptx::Type type);
-// Returns the distance of what the kernel has from the exact value, in units in the last place of
-// the exact value.
+// Returns the distance of what the kernel has from the exact value.  What an infinity leaves where
+// it is divided away is right beside 1: 1 / (1 + exp(x)).
+double error_of(double computed, const PrecisionDomain::Value& value);
+// Returns it in units in the last place of the exact value.
 double error_in_ulps(double computed, const PrecisionDomain::Value& value);
 
 }  // namespace warpcheck::vgpu

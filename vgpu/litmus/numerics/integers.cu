@@ -113,3 +113,46 @@ LITMUS(strides) { strides<<<1, 1>>>(zeroed<int>(64), 2'000'000'000); }
 
 // expect: clean
 LITMUS(strides_fit) { strides<<<1, 1>>>(zeroed<int>(64), 20); }
+
+namespace {
+
+constexpr int kMeans = 32;
+
+// Sums and counts, of which the first count is given.
+template <typename Out>
+void run_means(void (*kernel)(const int*, const int*, Out*), int first_count) {
+  std::vector<int> sums(kMeans, 7), counts(kMeans, 2);
+  counts[0] = first_count;
+  int *const in = zeroed<int>(kMeans), *const by = zeroed<int>(kMeans);
+  cudaMemcpy(in, sums.data(), sizeof(int) * kMeans, cudaMemcpyHostToDevice);
+  cudaMemcpy(by, counts.data(), sizeof(int) * kMeans, cudaMemcpyHostToDevice);
+  Out* const out = zeroed<Out>(kMeans);
+  kernel<<<1, kMeans>>>(in, by, out);
+  copy_out(out, kMeans);
+}
+
+}  // namespace
+
+// expect: not-a-number global
+__global__ void means(const int* sums, const int* counts, int* out) {
+  out[threadIdx.x] = sums[threadIdx.x] / counts[threadIdx.x];  //~ compute //~ write
+}
+LITMUS(mean_of_none) { run_means(means, 0); }
+
+// expect: clean
+LITMUS(mean_of_some) { run_means(means, 3); }
+
+// expect: not-a-number global
+__global__ void means_as_floats(const int* sums, const int* counts, float* out) {
+  const int mean = sums[threadIdx.x] % counts[threadIdx.x];  //~ compute
+  out[threadIdx.x] = 0.5f * static_cast<float>(mean);        //~ write
+}
+LITMUS(half_a_remainder_by_zero) { run_means(means_as_floats, 0); }
+
+// A program may divide first and select afterwards.
+// expect: clean
+__global__ void means_where_there_are(const int* sums, const int* counts, int* out) {
+  const int mean = sums[threadIdx.x] / counts[threadIdx.x];
+  out[threadIdx.x] = counts[threadIdx.x] == 0 ? -1 : mean;
+}
+LITMUS(mean_of_none_dropped) { run_means(means_where_there_are, 0); }

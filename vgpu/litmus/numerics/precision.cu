@@ -151,3 +151,39 @@ LITMUS(sums_few_pairs) {
   sums_pairs<<<1, 2>>>(terms(1, 1), out);
   copy_out(out, 1);
 }
+
+// The square overflows, and dividing by its infinity hides that.
+// expect: rounding-error note global
+__global__ void direction(const float* in, float* out) {
+  const float x = in[threadIdx.x];
+  const float square = __fmul_rn(x, x);  //~ compute
+  out[threadIdx.x] = x * rsqrtf(square);
+}
+LITMUS(direction) { run(direction, 1e20f, 1e20f, 32); }
+
+// expect: clean
+LITMUS(direction_of_small) { run(direction, 3, 4, 32); }
+
+// The infinity is meant: what it leaves is nothing beside 1.
+// expect: clean
+__global__ void gates(const float* in, float* out) {
+  const float x = in[threadIdx.x];
+  out[threadIdx.x] = x * (1 / (1 + exp2f(-x)));
+}
+LITMUS(gates) { run(gates, -200, -129, 32); }
+
+// All digits cancel.
+// expect: rounding-error note global
+__global__ void smaller_root(const float* in, float* out) {
+  const float p = in[threadIdx.x];
+  const float square = __fsub_rn(__fmul_rn(p, p), 4);  //~ compute
+  out[threadIdx.x] = __fsub_rn(sqrtf(square), p);      //~ compute
+}
+LITMUS(smaller_root) { run(smaller_root, 10'000, 10'000, 32); }
+
+// expect: clean
+__global__ void smaller_root_by_larger(const float* in, float* out) {
+  const float p = in[threadIdx.x];
+  out[threadIdx.x] = -4 / (p + sqrtf(__fsub_rn(__fmul_rn(p, p), 4)));
+}
+LITMUS(smaller_root_by_larger) { run(smaller_root_by_larger, 10'000, 10'000, 32); }

@@ -154,3 +154,44 @@ LITMUS(doubles_overflow) { run_way(doubles_overflow, 30.0); }
 
 // expect: clean
 LITMUS(doubles_fit) { run_way(doubles_overflow, -9.0); }
+
+// A vector in local memory, of which one element is a NaN.
+// expect: not-a-number global
+template <int kAt>
+__global__ void through_local_vectors(const float* in, float* out) {
+  const float x = in[threadIdx.x];
+  const float quotient = x / x;  //~ compute
+  float4 own[2] = {make_float4(1, 2, quotient, 3), make_float4(4, 5, 6, x)};
+  const int at = static_cast<int>(in[0]) + kAt;
+  out[threadIdx.x] = reinterpret_cast<const float*>(own)[at];  //~ write
+}
+LITMUS(through_third_of_vector) { run_way(through_local_vectors<2>, 0.0f); }
+
+// expect: clean
+LITMUS(beside_third_of_vector) { run_way(through_local_vectors<1>, 0.0f); }
+
+// Bits that are turned, and turned back.
+// expect: not-a-number global
+__global__ void turns(const float* in, float* out) {
+  const float x = in[threadIdx.x];
+  const int by = static_cast<int>(in[16]);
+  const unsigned bits = __float_as_uint(x / x);  //~ compute
+  const unsigned turned = __funnelshift_l(bits, bits, by);
+  out[threadIdx.x] = __uint_as_float(__funnelshift_r(turned, turned, by));  //~ write
+}
+LITMUS(turns) { run_way(turns, 0.0f); }
+
+// expect: clean
+LITMUS(turns_a_number) { run_way(turns, 1.0f); }
+
+// What an atomic operation returns.
+// expect: not-a-number global
+__global__ void exchanges(const float* in, float* out) {
+  atomicExch(out + threadIdx.x, in[threadIdx.x] / in[threadIdx.x]);  //~ compute
+  const float old = atomicExch(out + threadIdx.x, 0.0f);
+  out[threadIdx.x] = old + 1;  //~ write
+}
+LITMUS(exchanges) { run_way(exchanges, 0.0f); }
+
+// expect: clean
+LITMUS(exchanges_numbers) { run_way(exchanges, 1.0f); }
