@@ -66,7 +66,7 @@ class Lister {
  public:
   explicit Lister(const Program& program)
       : program_(program),
-        graph_(program),
+        graph_(program, is_guarded_barrier),
         text_(program),
         data_use_(find_data_use(program)),
         order_(find_order_source(program)) {}
@@ -95,9 +95,10 @@ class Lister {
     const BlockGraph::Block& block = graph_.blocks()[number];
     Listing::Block listed;
     listed.number = number;
-    listed.successors = block.successors;
+    const auto successors = graph_.successors(number);
+    listed.successors.assign(successors.begin(), successors.end());
     std::ranges::sort(listed.successors);
-    listed.ends = block.ends;
+    listed.ends = graph_.ends(number);
     listed.meets = meets_after(number);
     for (std::uint32_t pc = block.begin; pc < block.end; ++pc) listed.code.push_back(list_one(pc));
     return listed;
@@ -156,7 +157,7 @@ class Lister {
     const bool is_call = kind == InstrKind::call || kind == InstrKind::call_register;
     if (is_call && block.end < program_.code.size()) return {graph_.block_of(block.end)};
     std::vector<std::uint32_t> next;
-    for (const std::uint32_t one : block.successors) {
+    for (const std::uint32_t one : graph_.successors(number)) {
       const std::uint32_t begin = graph_.blocks()[one].begin;
       const bool is_near = begin < program_.code.size() && program_.function_of(begin) == function;
       if (is_near && kind != InstrKind::ret) next.push_back(one);

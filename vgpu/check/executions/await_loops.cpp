@@ -47,20 +47,21 @@ bool always_shows(const Instr& instr) {
 AwaitLoops::AwaitLoops(const Program& program)
     : flow_(program), loop_of_(program.code.size(), kNone) {
   if (!flow_.is_known()) return;
-  const auto blocks = static_cast<std::uint32_t>(flow_.blocks().size());
+  const auto blocks = static_cast<std::uint32_t>(flow_.graph().blocks().size());
   predecessors_.resize(blocks);
   for (std::uint32_t block = 0; block < blocks; ++block) {
-    for (const std::uint32_t to : flow_.successors(block)) predecessors_[to].push_back(block);
+    for (const std::uint32_t to : flow_.graph().successors(block))
+      predecessors_[to].push_back(block);
   }
   std::vector<std::size_t> size_of(program.code.size(), SIZE_MAX);
   for (std::uint32_t tail = 0; tail < blocks; ++tail) {
-    for (const std::uint32_t head : flow_.successors(tail)) {
+    for (const std::uint32_t head : flow_.graph().successors(tail)) {
       const Blocks body = body_of(head, tail);
       if (body.empty() || !only_reads(body) || !carries_nothing(body, head)) continue;
       if (!is_left_for_good(body, head)) continue;
       const auto size = static_cast<std::size_t>(std::ranges::count(body, true));
       for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
-        if (!body[flow_.block_of(pc)] || size >= size_of[pc]) continue;
+        if (!body[flow_.graph().block_of(pc)] || size >= size_of[pc]) continue;
         size_of[pc] = size;
         loop_of_[pc] = head;
       }
@@ -71,7 +72,7 @@ AwaitLoops::AwaitLoops(const Program& program)
 // Returns the blocks from which `tail` can be reached without passing `head`.  Empty: the edge
 // between them closes no loop that can be entered only at `head`.
 AwaitLoops::Blocks AwaitLoops::body_of(std::uint32_t head, std::uint32_t tail) const {
-  Blocks body(flow_.blocks().size());
+  Blocks body(flow_.graph().blocks().size());
   body[head] = true;
   std::vector<std::uint32_t> open{tail};
   while (!open.empty()) {
@@ -87,7 +88,7 @@ AwaitLoops::Blocks AwaitLoops::body_of(std::uint32_t head, std::uint32_t tail) c
 
 bool AwaitLoops::only_reads(const Blocks& body) const {
   for (std::uint32_t pc = 0; pc < loop_of_.size(); ++pc) {
-    if (!body[flow_.block_of(pc)]) continue;
+    if (!body[flow_.graph().block_of(pc)]) continue;
     const Instr& instr = flow_.program().code[pc];
     if (!may_be_in_await(instr) || flow_.is_opaque(pc)) return false;
   }
@@ -110,7 +111,8 @@ std::vector<bool> AwaitLoops::carried(const Blocks& body, std::uint32_t head) co
   std::vector<bool> read_first(registers), ever(registers);
   const auto walk = [&](std::uint32_t block) {
     std::vector<bool> now = written[block];
-    for (std::uint32_t pc = flow_.blocks()[block].begin; pc < flow_.blocks()[block].end; ++pc) {
+    for (std::uint32_t pc = flow_.graph().blocks()[block].begin;
+         pc < flow_.graph().blocks()[block].end; ++pc) {
       for (const std::uint32_t from : flow_.reads(pc)) {
         if (!now[from]) read_first[from] = true;
       }
@@ -126,7 +128,7 @@ std::vector<bool> AwaitLoops::carried(const Blocks& body, std::uint32_t head) co
     for (std::uint32_t block = 0; block < body.size(); ++block) {
       if (!body[block]) continue;
       const std::vector<bool> after = walk(block);
-      for (const std::uint32_t to : flow_.successors(block)) {
+      for (const std::uint32_t to : flow_.graph().successors(block)) {
         if (!body[to] || to == head) continue;
         for (std::uint32_t reg = 0; reg < registers; ++reg) {
           if (!written[to][reg] || after[reg]) continue;
@@ -139,7 +141,7 @@ std::vector<bool> AwaitLoops::carried(const Blocks& body, std::uint32_t head) co
   // Code after the loop reads a value that an earlier round has left if the last round does not
   // write the register.
   for (std::uint32_t block = 0; block < body.size(); ++block) {
-    const bool leaves = body[block] && std::ranges::any_of(flow_.successors(block),
+    const bool leaves = body[block] && std::ranges::any_of(flow_.graph().successors(block),
                                                            [&](auto to) { return !body[to]; });
     if (!leaves) continue;
     const std::vector<bool> after = walk(block);
@@ -155,7 +157,8 @@ std::vector<bool> AwaitLoops::carried(const Blocks& body, std::uint32_t head) co
 bool AwaitLoops::is_read_outside(const Blocks& body, std::uint32_t reg) const {
   for (std::uint32_t pc = 0; pc < loop_of_.size(); ++pc) {
     const auto reads = flow_.reads(pc);
-    if (!body[flow_.block_of(pc)] && std::ranges::find(reads, reg) != reads.end()) return true;
+    if (!body[flow_.graph().block_of(pc)] && std::ranges::find(reads, reg) != reads.end())
+      return true;
   }
   return false;
 }
@@ -170,7 +173,7 @@ bool AwaitLoops::is_indifferent(const Blocks& body, std::vector<bool> carried) c
           flow_.reads(pc), [&](std::uint32_t reg) { return static_cast<bool>(carried[reg]); });
       if (!reads) continue;
       const Instr& instr = flow_.program().code[pc];
-      const bool is_inside = body[flow_.block_of(pc)];
+      const bool is_inside = body[flow_.graph().block_of(pc)];
       if (!is_inside || instr.guard.bank != Bank::none) return false;
       if (instr.kind == InstrKind::sleep) continue;
       if (instr.kind != InstrKind::compute) return false;
@@ -190,7 +193,7 @@ bool AwaitLoops::is_left_for_good(const Blocks& body, std::uint32_t head) const 
   std::vector<std::uint32_t> open;
   for (std::uint32_t block = 0; block < body.size(); ++block) {
     if (!body[block]) continue;
-    for (const std::uint32_t to : flow_.successors(block)) {
+    for (const std::uint32_t to : flow_.graph().successors(block)) {
       if (!body[to]) open.push_back(to);
     }
   }
@@ -200,13 +203,13 @@ bool AwaitLoops::is_left_for_good(const Blocks& body, std::uint32_t head) const 
     if (block == head) return false;
     if (seen[block]) continue;
     seen[block] = true;
-    const auto [begin, end] = flow_.blocks()[block];
+    const auto [begin, end] = flow_.graph().blocks()[block];
     bool shows = false;
     for (std::uint32_t pc = begin; pc < end; ++pc) {
       shows |= always_shows(flow_.program().code[pc]);
     }
     if (shows) continue;
-    for (const std::uint32_t to : flow_.successors(block)) open.push_back(to);
+    for (const std::uint32_t to : flow_.graph().successors(block)) open.push_back(to);
   }
   return true;
 }

@@ -198,16 +198,17 @@ bool CollectiveOrder::decides(std::uint32_t meeting_pc, std::uint32_t access_pc)
     return dependence.covers_latest(pc, {reads.begin(), reads.end()});
   };
   if (depends(access_pc)) return known->second = true;
-  const std::uint32_t from = flow().block_of(meeting_pc), to = flow().block_of(access_pc);
+  const std::uint32_t from = flow().graph().block_of(meeting_pc),
+                      to = flow().graph().block_of(access_pc);
   if (from == to && access_pc > meeting_pc) return false;
-  std::vector<bool> seen(flow().blocks().size(), false);
+  std::vector<bool> seen(flow().graph().blocks().size(), false);
   std::vector<std::uint32_t> work{from};
   while (!work.empty()) {
     const std::uint32_t block = work.back();
     work.pop_back();
-    const std::uint32_t last = flow().blocks()[block].end - 1;
+    const std::uint32_t last = flow().graph().blocks()[block].end - 1;
     if (program_->code[last].kind == InstrKind::branch && depends(last)) continue;
-    for (const std::uint32_t next : flow().successors(block)) {
+    for (const std::uint32_t next : flow().graph().successors(block)) {
       if (next == to) return false;
       if (next == from || seen[next]) continue;
       seen[next] = true;

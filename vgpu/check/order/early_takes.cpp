@@ -7,6 +7,7 @@
 
 #include "vgpu/check/order/value_paths.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
+#include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/operand_roles.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -100,11 +101,10 @@ EarlyTakes::Take EarlyTakes::find(const Program& program, std::uint32_t pc) {
     const bool is_same = reads_same(instr, first);
     may_acquire |= (is_same || instr.kind == InstrKind::fence) && acquires_or_fences(instr);
     may_change |= is_same && changes(program, instr);
-    if (branches(instr)) rest.push_back(instr.target);
-    const bool always_jumps = branches(instr) && instr.guard.bank == Bank::none;
     const bool goes_on =
         is_same || instr.kind == InstrKind::compute || branches(instr) || only_pauses(instr.kind);
-    if (goes_on && !always_jumps) rest.push_back(at + 1);
+    if (!goes_on) continue;
+    for_each_next(program, at, [&](std::uint32_t pc_behind) { rest.push_back(pc_behind); });
   }
   take.is_one = may_acquire && may_change;
   return take;

@@ -7,6 +7,7 @@
 
 #include "vgpu/check/order/value_paths.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
+#include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {

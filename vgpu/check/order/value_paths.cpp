@@ -6,6 +6,7 @@
 #include <set>
 
 #include "vgpu/machine/warp/running_fragment.hpp"
+#include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/operand_roles.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -46,10 +47,6 @@ bool changes_nothing(const Program& program, const Instr& instr) {
     case ptx::AtomOp::cas: return value == instr[AtomicOperand::swap];
     default: return false;
   }
-}
-
-bool branches(const Instr& instr) {
-  return instr.kind == InstrKind::branch || instr.kind == InstrKind::jump;
 }
 
 bool only_pauses(InstrKind kind) {
@@ -115,10 +112,7 @@ bool is_used_from(const Program& program, std::span<const std::uint32_t> pcs, co
     if (is_guarded && instr.guard == ref) return true;
     if (!is_comparison && is_operand(roles.reads, instr, ref)) return true;
     if (!is_guarded && is_operand(roles.writes, instr, ref)) continue;
-    const bool ends = instr.kind == InstrKind::exit || instr.kind == InstrKind::ret ||
-                      instr.kind == InstrKind::trap || instr.kind == InstrKind::jump;
-    if (branches(instr)) next.push_back(instr.target);
-    if (is_guarded || !ends) next.push_back(pc + 1);
+    for_each_next(program, pc, [&](std::uint32_t behind) { next.push_back(behind); });
   }
   return false;
 }

@@ -13,7 +13,6 @@ namespace warpcheck::vgpu {
 
 // The register that receives what a load or an atomic operation finds.
 Ref result_of(const Instr& instr);
-bool branches(const Instr& instr);
 bool only_pauses(InstrKind kind);
 // Returns whether an atomic operation leaves every value as it is.
 bool changes_nothing(const Program& program, const Instr& instr);

@@ -45,7 +45,7 @@ std::string where(const AccessSide& side) {
 bool is_straight(const Program& program, std::uint32_t from, std::uint32_t to) {
   if (from >= to || to >= program.code.size()) return false;
   const RegisterFlow flow(program);
-  return flow.is_known() && flow.block_of(from) == flow.block_of(to);
+  return flow.is_known() && flow.graph().block_of(from) == flow.graph().block_of(to);
 }
 
 ValueDecision decision_at(const Program& program, std::uint32_t pc, std::uint32_t from) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "vgpu/program/flow/block_graph.hpp"
+#include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/flow/read_uses.hpp"
 
 namespace warpcheck::vgpu {
@@ -35,7 +36,7 @@ class CodeOrder {
     while (!open.empty()) {
       const std::uint32_t one = open.back();
       open.pop_back();
-      for (const std::uint32_t next : graph_.blocks()[one].successors) {
+      for (const std::uint32_t next : graph_.successors(one)) {
         if (reached_[next]) continue;
         reached_[next] = true;
         open.push_back(next);
@@ -76,8 +77,7 @@ bool polls_flag_before(const Program& program, std::uint32_t read) {
   CodeOrder order(program);
   for (std::uint32_t last = 0; last < read; ++last) {
     const Instr& jump = program.code[last];
-    const bool is_jump = jump.kind == InstrKind::branch || jump.kind == InstrKind::jump;
-    if (!is_jump || jump.target > last || !reads_flag(program, jump.target, last)) continue;
+    if (!branches(jump) || jump.target > last || !reads_flag(program, jump.target, last)) continue;
     if (order.leads_to(last, read)) return true;
   }
   return false;

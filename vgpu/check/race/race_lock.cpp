@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/layout.hpp"
 
 namespace warpcheck::vgpu {
@@ -98,12 +99,7 @@ class LockSearch {
       if (pc == at) return true;
       if (pc >= seen.size() || pc == take || seen[pc]) continue;
       seen[pc] = true;
-      const Instr& instr = program_.code[pc];
-      const bool is_jump = instr.kind == InstrKind::branch || instr.kind == InstrKind::jump;
-      const bool ends = instr.kind == InstrKind::ret || instr.kind == InstrKind::exit ||
-                        instr.kind == InstrKind::trap;
-      if (is_jump) work.push_back(instr.target);
-      if (instr.kind != InstrKind::jump && !ends) work.push_back(pc + 1);
+      for_each_next(program_, pc, [&](std::uint32_t next) { work.push_back(next); });
     }
     return false;
   }

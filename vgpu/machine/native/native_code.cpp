@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "vgpu/machine/native/emitter.hpp"
+#include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/flow/passing_edges.hpp"
 
 namespace warpcheck::vgpu {
@@ -56,10 +57,6 @@ constexpr std::uint32_t kStackBytes =
 
 bool is_access(const Instr& instr) { return moves_rows(instr) || instr.kind == InstrKind::atomic; }
 
-bool is_branch(const Instr& instr) {
-  return instr.kind == InstrKind::branch || instr.kind == InstrKind::jump;
-}
-
 // Returns whether the instruction can be executed inside a block.
 bool stays(const Instr& instr) {
   switch (instr.kind) {
@@ -88,7 +85,7 @@ std::vector<bool> find_leaders(const Program& program) {
     for (const std::uint32_t pc : table) leads[pc] = true;
   }
   for (std::uint32_t pc = 0; pc < code.size(); ++pc) {
-    if (is_branch(code[pc])) leads[code[pc].target] = true;
+    if (branches(code[pc])) leads[code[pc].target] = true;
     if (!stays(code[pc])) leads[pc + 1] = true;
   }
   return leads;
@@ -109,7 +106,7 @@ class Compiler {
         leads_[pc] = true;
         length = 0;
       }
-      const bool begins = leads_[pc] && (stays(program.code[pc]) || is_branch(program.code[pc]));
+      const bool begins = leads_[pc] && (stays(program.code[pc]) || branches(program.code[pc]));
       if (begins) label_of_[pc] = emit_.a.newLabel();
     }
   }
@@ -247,11 +244,11 @@ void Compiler::block(std::uint32_t first) {
   std::uint32_t end = first;
   Counted counted;
   std::uint32_t accesses_max = 0;
-  bool branches = false;
+  bool ends_in_branch = false;
   while (end < program_.code.size() && (end == first || !leads_[end])) {
     const Instr& instr = program_.code[end];
-    branches = is_branch(instr);
-    if (!branches && !stays(instr)) break;
+    ends_in_branch = branches(instr);
+    if (!ends_in_branch && !stays(instr)) break;
     ++end;
     ++counted.instructions;
     accesses_max += is_access(instr) ? 1 : 0;
@@ -259,7 +256,7 @@ void Compiler::block(std::uint32_t first) {
       ++counted.unguarded;
       counted.accesses += is_access(instr) ? 1 : 0;
     }
-    if (branches) break;
+    if (ends_in_branch) break;
   }
   x86::Assembler& a = emit_.a;
   a.bind(label_of_[first]);
@@ -294,7 +291,7 @@ void Compiler::block(std::uint32_t first) {
       --counted.unguarded;
       counted.accesses -= is_access(instr) ? 1 : 0;
     }
-    if (is_branch(instr)) {
+    if (branches(instr)) {
       branch(pc);
     } else {
       instruction(pc, counted);
@@ -302,7 +299,7 @@ void Compiler::block(std::uint32_t first) {
     emit_.end_instruction();
   }
   emit_.end_block();
-  if (!branches) {
+  if (!ends_in_branch) {
     if (label_of_[end].isValid()) return;  // follows
     stop(end);
   }

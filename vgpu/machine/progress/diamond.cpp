@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/operand_roles.hpp"
 
 namespace warpcheck::vgpu {
@@ -35,11 +36,8 @@ bool is_harmless(InstrKind kind) {
 }
 
 void add_successors(const Program& program, std::uint32_t pc, std::vector<std::uint32_t>& to) {
-  const Instr& instr = program.code[pc];
-  if (instr.kind == InstrKind::assertion) return;
-  const bool jumps = instr.kind == InstrKind::branch || instr.kind == InstrKind::jump;
-  if (jumps) to.push_back(instr.target);
-  if (!jumps || instr.guard.bank != Bank::none) to.push_back(pc + 1);
+  if (program.code[pc].kind == InstrKind::assertion) return;
+  for_each_next(program, pc, [&](std::uint32_t next) { to.push_back(next); });
 }
 
 void add_destinations(const Instr& instr, std::vector<Ref>& to) {

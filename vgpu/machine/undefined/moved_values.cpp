@@ -9,9 +9,10 @@
 namespace warpcheck::vgpu {
 
 MovedValues::MovedValues(const Program& program)
-    : flow_(program), predecessors_(flow_.blocks().size()) {
+    : flow_(program), predecessors_(flow_.graph().blocks().size()) {
   for (std::uint32_t block = 0; block < predecessors_.size(); ++block) {
-    for (const std::uint32_t next : flow_.successors(block)) predecessors_[next].push_back(block);
+    for (const std::uint32_t next : flow_.graph().successors(block))
+      predecessors_[next].push_back(block);
   }
 }
 
@@ -65,9 +66,9 @@ std::optional<std::vector<std::uint32_t>> MovedValues::writers(std::uint32_t pc,
   while (!ends.empty()) {
     const std::uint32_t end = ends.back();
     ends.pop_back();
-    const std::uint32_t block = flow_.block_of(end == pc ? pc : end - 1);
+    const std::uint32_t block = flow_.graph().block_of(end == pc ? pc : end - 1);
     bool is_overwritten = false;
-    for (std::uint32_t at = end; at-- > flow_.blocks()[block].begin && !is_overwritten;) {
+    for (std::uint32_t at = end; at-- > flow_.graph().blocks()[block].begin && !is_overwritten;) {
       const bool calls = flow_.program().code[at].kind == InstrKind::call;
       if (flow_.is_opaque(at) && !calls) return std::nullopt;
       if (std::ranges::count(flow_.writes(at), number) == 0) continue;
@@ -79,7 +80,7 @@ std::optional<std::vector<std::uint32_t>> MovedValues::writers(std::uint32_t pc,
     for (const std::uint32_t before : predecessors_[block]) {
       if (visited[before]) continue;
       visited[before] = true;
-      ends.push_back(flow_.blocks()[before].end);
+      ends.push_back(flow_.graph().blocks()[before].end);
     }
   }
   return out;

@@ -82,7 +82,7 @@ class Choices {
     std::uint32_t meets = 0;
   };
   [[nodiscard]] std::optional<Choice> at(std::uint32_t pc) const {
-    const std::uint32_t branching = flow_.block_of(pc);
+    const std::uint32_t branching = flow_.graph().block_of(pc);
     std::set<std::uint32_t> ahead;
     if (!go_on(branching, ahead)) return std::nullopt;
     Choice choice;
@@ -99,14 +99,14 @@ class Choices {
  private:
   // Returns false if the path ends there, or goes back.
   bool go_on(std::uint32_t block, std::set<std::uint32_t>& ahead) const {
-    const auto successors = flow_.successors(block);
+    const auto successors = flow_.graph().successors(block);
     ahead.insert(successors.begin(), successors.end());
     return !successors.empty() &&
            std::ranges::all_of(successors, [&](std::uint32_t to) { return to > block; });
   }
 
   [[nodiscard]] bool calculates(std::uint32_t block) const {
-    const RegisterFlow::Block& range = flow_.blocks()[block];
+    const BlockGraph::Block& range = flow_.graph().blocks()[block];
     const auto code = std::span(flow_.program().code).subspan(range.begin, range.end - range.begin);
     return std::ranges::all_of(code, only_calculates, &Instr::kind);
   }
@@ -124,8 +124,8 @@ class DataFlow {
     for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
       if (!is_followed(code_[pc].kind) || flow_.is_opaque(pc)) return pc;
     }
-    at_begin_.resize(flow_.blocks().size());
-    State& start = at_begin_[flow_.block_of(flow_.program().functions[0].entry)];
+    at_begin_.resize(flow_.graph().blocks().size());
+    State& start = at_begin_[flow_.graph().block_of(flow_.program().functions[0].entry)];
     start.reached = true;
     start.data.assign(flow_.registers(), false);
     do {
@@ -149,12 +149,12 @@ class DataFlow {
   void follow(std::uint32_t block) {
     if (!at_begin_[block].reached) return;
     std::vector<bool> data = at_begin_[block].data;
-    const RegisterFlow::Block& range = flow_.blocks()[block];
+    const BlockGraph::Block& range = flow_.graph().blocks()[block];
     for (std::uint32_t pc = range.begin; pc < range.end; ++pc) {
       if (is_decided(pc, data)) first_ = std::min(first_, pc);
       execute(pc, data);
     }
-    for (const std::uint32_t next : flow_.successors(block)) join(at_begin_[next], data);
+    for (const std::uint32_t next : flow_.graph().successors(block)) join(at_begin_[next], data);
   }
 
   void join(State& into, const std::vector<bool>& data) {
@@ -219,7 +219,7 @@ class DataFlow {
     if (!choice) return;
     std::vector<bool> data = before;
     for (const std::uint32_t block : choice->between) {
-      const RegisterFlow::Block& range = flow_.blocks()[block];
+      const BlockGraph::Block& range = flow_.graph().blocks()[block];
       for (std::uint32_t at = range.begin; at < range.end; ++at) {
         for (const std::uint32_t to : flow_.writes(at)) data[to] = true;
       }

@@ -1,26 +1,29 @@
 #include "vgpu/program/flow/dependence.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "vgpu/program/flow/bits.hpp"
 
 namespace warpcheck::vgpu {
 Dependence::Dependence(const RegisterFlow& flow, std::uint32_t pc,
                        std::optional<MemoryOperand> element, std::uint32_t from)
-    : flow_(flow), source_(pc), from_(from), element_(element), at_begin_(flow.blocks().size()) {
-  std::set<std::uint32_t> work{flow.block_of(flow.program().functions[0].entry)};
-  at_begin_[*work.begin()] = start();
-  while (!work.empty()) {
-    const std::uint32_t block = *work.begin();
-    work.erase(work.begin());
+    : flow_(flow),
+      source_(pc),
+      from_(from),
+      element_(element),
+      at_begin_(flow.graph().blocks().size()) {
+  const BlockGraph& graph = flow.graph();
+  const std::uint32_t first = graph.block_of(flow.program().functions[0].entry);
+  at_begin_[first] = start();
+  const auto after = [&](std::uint32_t block) {
     State state = at_begin_[block];
-    const auto [begin, end] = flow.blocks()[block];
+    const auto [begin, end] = graph.blocks()[block];
     for (std::uint32_t at = begin; at < end; ++at) execute(state, at);
-    for (const std::uint32_t next : flow.successors(block)) {
-      if (join(at_begin_[next], state)) work.insert(next);
-    }
-  }
+    return state;
+  };
+  follow_paths(graph, first, after, [this](std::uint32_t next, const State& state) {
+    return join(at_begin_[next], state);
+  });
 }
 
 // A register that covers nothing covers all of zero executions.
@@ -102,10 +105,10 @@ void Dependence::execute_source(State& state, std::uint32_t pc) const {
 }
 
 Dependence::State Dependence::before(std::uint32_t pc) const {
-  const std::uint32_t block = flow_.block_of(pc);
+  const std::uint32_t block = flow_.graph().block_of(pc);
   State state = at_begin_[block];
   if (!state.is_reached) return state;
-  for (std::uint32_t at = flow_.blocks()[block].begin; at < pc; ++at) execute(state, at);
+  for (std::uint32_t at = flow_.graph().blocks()[block].begin; at < pc; ++at) execute(state, at);
   return state;
 }
 

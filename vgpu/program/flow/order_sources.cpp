@@ -34,15 +34,15 @@ class OldValues {
   [[nodiscard]] bool is_used(std::uint32_t pc) const {
     // The registers that an opaque instruction reads are not listed.
     if (!flow_.is_known() || !opaque_.empty()) return true;
-    std::vector<Holds> at_begin(flow_.blocks().size());
-    std::vector<std::uint32_t> changed{flow_.block_of(pc)};
+    std::vector<Holds> at_begin(flow_.graph().blocks().size());
+    std::vector<std::uint32_t> changed{flow_.graph().block_of(pc)};
     at_begin[changed.front()].assign(flow_.registers(), false);
     while (!changed.empty()) {
       const std::uint32_t block = changed.back();
       changed.pop_back();
       Holds holds = at_begin[block];
       if (is_used_in(block, pc, holds)) return true;
-      for (const std::uint32_t next : flow_.successors(block)) {
+      for (const std::uint32_t next : flow_.graph().successors(block)) {
         if (join(at_begin[next], holds)) changed.push_back(next);
       }
     }
@@ -53,7 +53,7 @@ class OldValues {
   using Holds = std::vector<bool>;  // by register
 
   bool is_used_in(std::uint32_t block, std::uint32_t pc, Holds& holds) const {
-    const RegisterFlow::Block& range = flow_.blocks()[block];
+    const BlockGraph::Block& range = flow_.graph().blocks()[block];
     for (std::uint32_t at = range.begin; at < range.end; ++at) {
       const Instr& instr = flow_.program().code[at];
       const bool reads =

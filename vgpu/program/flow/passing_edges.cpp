@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "vgpu/program/flow/block_graph.hpp"
+#include "vgpu/program/strong_components.hpp"
 #include "vgpu/ptx/parse/locations.hpp"
 
 namespace warpcheck::vgpu {
@@ -61,7 +62,9 @@ bool acts(const Program& program, std::uint32_t pc) {
 class Finder {
  public:
   explicit Finder(const Program& program)
-      : program_(program), graph_(program), local_of_(graph_.blocks().size(), ptx::kNone) {}
+      : program_(program),
+        graph_(program, is_guarded_barrier),
+        local_of_(graph_.blocks().size(), ptx::kNone) {}
 
   std::shared_ptr<const PassingEdges> run() {
     for (const BlockGraph::Block& block : graph_.blocks()) {
@@ -113,9 +116,9 @@ class Finder {
     for (std::size_t i = 0; i < blocks.size(); ++i) may_act_[i] = may_act_in(blocks[i]);
     for (bool grows = true; grows;) {
       grows = false;
-      for (std::size_t i = blocks.size(); i-- > 0;) {
+      for (auto i = static_cast<std::uint32_t>(blocks.size()); i-- > 0;) {
         if (may_act_[i]) continue;
-        may_act_[i] = std::ranges::any_of(blocks[i].successors,
+        may_act_[i] = std::ranges::any_of(graph_.successors(i),
                                           [&](std::uint32_t next) { return may_act_[next]; });
         grows |= may_act_[i];
       }
@@ -130,7 +133,7 @@ class Finder {
     level.header = header;
     std::vector<std::uint32_t> with_barriers;
     for (const std::uint32_t block : blocks) {
-      const auto [begin, end] = std::pair(graph_.blocks()[block].begin, graph_.blocks()[block].end);
+      const auto [begin, end] = graph_.blocks()[block];
       if (std::any_of(program_.code.begin() + begin, program_.code.begin() + end, is_waited_at)) {
         with_barriers.push_back(block);
       }
@@ -155,9 +158,8 @@ class Finder {
     level.leaves.resize(count + 1);
     level.leaves[count] = true;
     for (std::uint32_t i = 0; i < count; ++i) {
-      const BlockGraph::Block& block = graph_.blocks()[level.blocks[i]];
-      level.leaves[i] = block.ends;
-      for (const std::uint32_t next : block.successors) {
+      level.leaves[i] = graph_.ends(level.blocks[i]);
+      for (const std::uint32_t next : graph_.successors(level.blocks[i])) {
         if (next == level.header) {
           level.successors[i].push_back(count);
         } else if (local_of_[next] != ptx::kNone) {
@@ -318,11 +320,13 @@ class Finder {
   }
   Walk follow(std::uint32_t block, auto&& is_behind) const {
     for (std::size_t length = 0;; ++length) {
-      const BlockGraph::Block& at = graph_.blocks()[block];
       if (first_act_[block] != ptx::kNone && is_behind(block)) return {true, first_act_[block]};
-      const bool is_certain = at.successors.size() == 1 && !at.ends;
-      if (!is_certain || length == graph_.blocks().size()) return {false, at.end - 1};
-      block = at.successors.front();
+      const std::span<const std::uint32_t> next = graph_.successors(block);
+      const bool is_certain = next.size() == 1 && !graph_.ends(block);
+      if (!is_certain || length == graph_.blocks().size()) {
+        return {false, graph_.blocks()[block].end - 1};
+      }
+      block = next.front();
     }
   }
 
@@ -333,7 +337,7 @@ class Finder {
       const std::uint32_t block = undecided[i];
       if (seen[block]) continue;
       seen[block] = true;
-      for (const std::uint32_t next : graph_.blocks()[block].successors) {
+      for (const std::uint32_t next : graph_.successors(block)) {
         const Walk walk = follow(next, [](std::uint32_t) { return true; });
         if (walk.acts) {
           const Marked edge{graph_.blocks()[block].end - 1, graph_.blocks()[next].begin};
@@ -345,54 +349,19 @@ class Finder {
     }
   }
 
-  // Returns the strongly connected parts of a level (Tarjan 1972), without the edges to its own
-  // header.
+  // Returns the loops of a level, without the edges to its own header.
   std::vector<std::vector<std::uint32_t>> loops_of(const Level& level) const {
-    const auto count = static_cast<std::uint32_t>(level.blocks.size());
-    std::vector<std::uint32_t> number(count, ptx::kNone), lowest(count, 0), open;
-    std::vector<bool> is_open(count);
+    std::vector<bool> is_of_iteration(level.successors.size(), true);
+    is_of_iteration.back() = false;
+    StrongComponents parts(level.successors, is_of_iteration);
+    for (std::uint32_t i = 0; i < level.blocks.size(); ++i) parts.visit(i);
     std::vector<std::vector<std::uint32_t>> loops;
-    std::vector<std::pair<std::uint32_t, std::size_t>> path;  // block, next successor
-    std::uint32_t numbered = 0;
-    const auto enter = [&](std::uint32_t block) {
-      number[block] = lowest[block] = numbered++;
-      open.push_back(block);
-      is_open[block] = true;
-      path.emplace_back(block, 0);
-    };
-    const auto close = [&](std::uint32_t block) {
-      std::vector<std::uint32_t> part;
-      do {
-        part.push_back(open.back());
-        is_open[open.back()] = false;
-        open.pop_back();
-      } while (part.back() != block);
-      const bool is_loop = part.size() > 1 || std::ranges::count(level.successors[block], block);
-      if (!is_loop) return;
-      for (std::uint32_t& at : part) at = level.blocks[at];
-      std::ranges::sort(part);
-      loops.push_back(std::move(part));
-    };
-    for (std::uint32_t root = 0; root < count; ++root) {
-      if (number[root] == ptx::kNone) enter(root);
-      while (!path.empty()) {
-        const std::uint32_t block = path.back().first;
-        if (path.back().second < level.successors[block].size()) {
-          const std::uint32_t next = level.successors[block][path.back().second++];
-          if (next == count) continue;
-          if (number[next] == ptx::kNone) {
-            enter(next);
-          } else if (is_open[next]) {
-            lowest[block] = std::min(lowest[block], number[next]);
-          }
-          continue;
-        }
-        path.pop_back();
-        if (!path.empty()) {
-          lowest[path.back().first] = std::min(lowest[path.back().first], lowest[block]);
-        }
-        if (lowest[block] == number[block]) close(block);
-      }
+    for (const std::vector<std::uint32_t>& part : parts.found()) {
+      const std::uint32_t first = part.front();
+      if (part.size() == 1 && !std::ranges::count(level.successors[first], first)) continue;
+      std::vector<std::uint32_t>& loop = loops.emplace_back();
+      for (const std::uint32_t at : part) loop.push_back(level.blocks[at]);
+      std::ranges::sort(loop);
     }
     return loops;
   }

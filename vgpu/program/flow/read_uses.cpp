@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "vgpu/program/flow/bits.hpp"
+#include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/flow/register_flow.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -19,23 +19,21 @@ using ptx::Opcode;
 class Spread {
  public:
   Spread(const RegisterFlow& flow, std::uint32_t facts)
-      : flow_(flow), words_((facts + 63) / 64), at_begin_(flow.blocks().size()) {}
+      : flow_(flow), words_((facts + 63) / 64), at_begin_(flow.graph().blocks().size()) {}
 
   // Follows all paths from a block on; execute(facts, pc) applies an instruction to the facts.
   template <typename Execute>
   void run(std::uint32_t first, Execute execute) {
     at_begin_[first] = Bits(words_);
-    std::set<std::uint32_t> work{first};
-    while (!work.empty()) {
-      const std::uint32_t block = *work.begin();
-      work.erase(work.begin());
+    const auto after = [&](std::uint32_t block) {
       Bits facts = at_begin_[block];
-      const auto [begin, end] = flow_.blocks()[block];
+      const auto [begin, end] = flow_.graph().blocks()[block];
       for (std::uint32_t pc = begin; pc < end; ++pc) execute(facts, pc);
-      for (const std::uint32_t next : flow_.successors(block)) {
-        if (unite(at_begin_[next], facts)) work.insert(next);
-      }
-    }
+      return facts;
+    };
+    follow_paths(flow_.graph(), first, after, [this](std::uint32_t next, const Bits& facts) {
+      return unite(at_begin_[next], facts);
+    });
   }
   // Empty: the block is not reached.
   [[nodiscard]] const Bits& at_begin(std::uint32_t block) const { return at_begin_[block]; }
@@ -64,7 +62,7 @@ class Spread {
 class Origins {
  public:
   explicit Origins(const RegisterFlow& flow) : flow_(flow), spread_(flow, 2 * flow.registers()) {
-    spread_.run(flow.block_of(flow.program().functions[0].entry),
+    spread_.run(flow.graph().block_of(flow.program().functions[0].entry),
                 [this](Bits& facts, std::uint32_t pc) { execute(facts, pc); });
   }
   // The answer for the place before the instruction at `pc`.
@@ -98,10 +96,10 @@ class Origins {
   bool holds(std::uint32_t pc, const Ref& ref, std::uint32_t fact) {
     const std::uint32_t at = flow_.register_of(pc, ref);
     if (at == ptx::kNone) return false;
-    const std::uint32_t block = flow_.block_of(pc);
+    const std::uint32_t block = flow_.graph().block_of(pc);
     Bits facts = spread_.at_begin(block);
     if (facts.empty()) return false;
-    for (std::uint32_t i = flow_.blocks()[block].begin; i < pc; ++i) execute(facts, i);
+    for (std::uint32_t i = flow_.graph().blocks()[block].begin; i < pc; ++i) execute(facts, i);
     return test(facts, fact + at);
   }
 
@@ -122,7 +120,7 @@ std::vector<Loop> loops_of(const Program& program) {
   };
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     const Instr& instr = program.code[pc];
-    if (instr.kind == InstrKind::branch || instr.kind == InstrKind::jump) add(pc, instr.target);
+    if (branches(instr)) add(pc, instr.target);
     if (instr.kind != InstrKind::jump_table) continue;
     for (const std::uint32_t target : program.jump_tables[instr.table]) add(pc, target);
   }
@@ -173,7 +171,7 @@ class ReadUses {
   }
   void follow() {
     Spread spread(flow_, 4 * flow_.registers());
-    spread.run(flow_.block_of(load_),
+    spread.run(flow_.graph().block_of(load_),
                [this](Bits& facts, std::uint32_t pc) { execute(facts, pc); });
   }
   void execute(Bits& facts, std::uint32_t pc);

@@ -1,21 +1,16 @@
 #include "vgpu/program/flow/register_flow.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "vgpu/program/operand_roles.hpp"
 
 namespace warpcheck::vgpu {
 
-RegisterFlow::RegisterFlow(const Program& program) : program_(program) {
+RegisterFlow::RegisterFlow(const Program& program) : program_(program), graph_(program) {
   if (program.code.empty() || program.functions.empty() || program.dynamic_stack) return;
   if (!place_frames()) return;
   known_ = true;
   list_operands();
-  CodeBlocks found = find_code_blocks(program, [](const Instr&) { return false; });
-  blocks_ = std::move(found.blocks);
-  block_of_ = std::move(found.block_of);
-  link_blocks();
 }
 
 // Returns false if a function has more than one call, or is called through registers.
@@ -85,9 +80,9 @@ std::uint32_t RegisterFlow::register_at(Bank bank, std::uint32_t row) const {
   return ptx::kNone;
 }
 
-void RegisterFlow::add(Lists& lists, std::uint32_t pc, const Ref& ref) const {
+void RegisterFlow::add(NumberLists& lists, std::uint32_t pc, const Ref& ref) const {
   const std::uint32_t number = register_of(pc, ref);
-  if (number != ptx::kNone) lists.items.push_back(number);
+  if (number != ptx::kNone) lists.add(number);
 }
 
 void RegisterFlow::list_operands() {
@@ -103,43 +98,6 @@ void RegisterFlow::list_operands() {
     add(reads_, pc, instr.guard);
     reads_.close();
     writes_.close();
-  }
-}
-
-void RegisterFlow::link_blocks() {
-  const auto add = [&](std::uint32_t pc) {
-    if (pc < block_of_.size()) successors_.items.push_back(block_of_[pc]);
-  };
-  for (const Block& block : blocks_) {
-    const std::uint32_t last = block.end - 1;
-    const Instr& instr = program_.code[last];
-    const bool guarded = instr.guard.bank != Bank::none;
-    switch (instr.kind) {
-      case InstrKind::branch:
-        add(instr.target);
-        add(block.end);
-        break;
-      case InstrKind::jump: add(instr.target); break;
-      case InstrKind::jump_table:
-        for (const std::uint32_t target : program_.jump_tables[instr.table]) add(target);
-        if (guarded) add(block.end);
-        break;
-      case InstrKind::call:
-        add(program_.functions[instr.function].entry);
-        if (guarded) add(block.end);
-        break;
-      case InstrKind::ret: {
-        const std::uint32_t call = calls_[function_of_[last]];
-        if (call != ptx::kNone) add(call + 1);
-        if (guarded) add(block.end);
-        break;
-      }
-      case InstrKind::exit:
-        if (guarded) add(block.end);
-        break;
-      default: add(block.end);
-    }
-    successors_.close();
   }
 }
 

@@ -1,5 +1,5 @@
-// Which registers each instruction of a Program reads and writes, and which instructions may follow
-// it: the basis of analyses of the flow of values.
+// Which registers each instruction of a Program reads and writes, beside the graph of its blocks:
+// the basis of analyses of the flow of values.
 //
 // The registers of all frames have distinct numbers.  Every call site has its own copy of its
 // callee, so a function's frame always begins at the same register; parameters and results are
@@ -10,7 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "vgpu/program/flow/code_blocks.hpp"
+#include "vgpu/program/flow/block_graph.hpp"
+#include "vgpu/program/flow/number_lists.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -19,8 +20,8 @@ class RegisterFlow {
  public:
   explicit RegisterFlow(const Program& program);
 
-  // False: there is recursion, calls through registers, or growing stacks; then no other function
-  // may be called.
+  // False: there is recursion, calls through registers, or growing stacks; then only the graph may
+  // be asked for.
   [[nodiscard]] bool is_known() const { return known_; }
   [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] std::uint32_t registers() const { return registers_; }
@@ -40,36 +41,23 @@ class RegisterFlow {
   // instruction uses it.
   [[nodiscard]] std::uint32_t register_at(Bank bank, std::uint32_t row) const;
 
-  using Block = CodeBlock;
-  [[nodiscard]] std::span<const Block> blocks() const { return blocks_; }
-  [[nodiscard]] std::uint32_t block_of(std::uint32_t pc) const { return block_of_[pc]; }
-  [[nodiscard]] std::span<const std::uint32_t> successors(std::uint32_t block) const {
-    return successors_.of(block);
-  }
+  [[nodiscard]] const BlockGraph& graph() const { return graph_; }
   // function_of(): index into Program::functions. call_of(): the pc of a function's only call
   // (kNone: the kernel).
   [[nodiscard]] std::uint32_t function_of(std::uint32_t pc) const { return function_of_[pc]; }
   [[nodiscard]] std::uint32_t call_of(std::uint32_t function) const { return calls_[function]; }
 
  private:
-  // Lists of numbers, stored one after the other.
-  struct Lists {
-    std::vector<std::uint32_t> items, begins{0};
-    void close() { begins.push_back(static_cast<std::uint32_t>(items.size())); }
-    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t list) const {
-      return std::span(items).subspan(begins[list], begins[list + 1] - begins[list]);
-    }
-  };
   struct Frame {
     std::uint32_t word = 0, wide = 0, predicate = 0;
   };
 
   bool place_frames();
   void list_operands();
-  void link_blocks();
-  void add(Lists& lists, std::uint32_t pc, const Ref& ref) const;
+  void add(NumberLists& lists, std::uint32_t pc, const Ref& ref) const;
 
   const Program& program_;
+  BlockGraph graph_;
   bool known_ = false;
   std::uint32_t registers_ = 0;
   std::uint32_t words_ = 0, wides_ = 0;
@@ -77,9 +65,7 @@ class RegisterFlow {
   std::vector<std::uint32_t> calls_;        // by function
   std::vector<std::uint32_t> function_of_;  // by pc
   std::vector<bool> opaque_;                // by pc
-  Lists reads_, writes_, successors_;
-  std::vector<Block> blocks_;
-  std::vector<std::uint32_t> block_of_;
+  NumberLists reads_, writes_;              // by pc
 };
 
 }  // namespace warpcheck::vgpu

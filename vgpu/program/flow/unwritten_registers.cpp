@@ -150,22 +150,21 @@ class Unwritten {
   Unwritten(const RegisterFlow& flow, Counts counts)
       : flow_(flow),
         counts_(counts),
-        at_begin_(flow.blocks().size(), Bits(flow.registers() / 64 + 1)) {
-    at_begin_[flow.block_of(flow.program().functions.front().entry)].assign(
-        flow.registers() / 64 + 1, ~std::uint64_t{0});
-    for (bool grows = true; grows;) {
-      grows = false;
-      for (std::uint32_t block = 0; block < flow.blocks().size(); ++block) grows |= pass_on(block);
-    }
+        at_begin_(flow.graph().blocks().size(), Bits(flow.registers() / 64 + 1)) {
+    const std::uint32_t first = flow.graph().block_of(flow.program().functions.front().entry);
+    at_begin_[first].assign(flow.registers() / 64 + 1, ~std::uint64_t{0});
+    follow_paths(
+        flow.graph(), first, [this](std::uint32_t block) { return after(block); },
+        [this](std::uint32_t next, const Bits& unwritten) { return join(next, unwritten); });
   }
 
   // Calls visit(pc, ref, number) for each register that may be read unwritten, in the order of the
   // code.
   void for_each_read(auto&& visit) const {
     const Program& program = flow_.program();
-    for (std::uint32_t block = 0; block < flow_.blocks().size(); ++block) {
+    for (std::uint32_t block = 0; block < flow_.graph().blocks().size(); ++block) {
       Bits unwritten = at_begin_[block];
-      const RegisterFlow::Block& code = flow_.blocks()[block];
+      const BlockGraph::Block& code = flow_.graph().blocks()[block];
       for (std::uint32_t pc = code.begin; pc < code.end; ++pc) {
         const bool counts = counts_ == Counts::all_reads || !moves_bytes_of_parameter(program, pc);
         vgpu::for_each_read(program, program.code[pc], [&](const Ref& ref) {
@@ -178,18 +177,19 @@ class Unwritten {
   }
 
  private:
-  // Returns whether more registers are unwritten at the beginning of another block now.
-  bool pass_on(std::uint32_t block) {
+  [[nodiscard]] Bits after(std::uint32_t block) const {
     Bits unwritten = at_begin_[block];
-    const RegisterFlow::Block& code = flow_.blocks()[block];
+    const BlockGraph::Block& code = flow_.graph().blocks()[block];
     for (std::uint32_t pc = code.begin; pc < code.end; ++pc) write(pc, unwritten);
+    return unwritten;
+  }
+  // Returns whether more registers are unwritten at the beginning of the block now.
+  bool join(std::uint32_t block, const Bits& unwritten) {
+    Bits& there = at_begin_[block];
     bool grows = false;
-    for (const std::uint32_t next : flow_.successors(block)) {
-      Bits& there = at_begin_[next];
-      for (std::size_t i = 0; i < there.size(); ++i) {
-        grows |= (unwritten[i] & ~there[i]) != 0;
-        there[i] |= unwritten[i];
-      }
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      grows |= (unwritten[i] & ~there[i]) != 0;
+      there[i] |= unwritten[i];
     }
     return grows;
   }
@@ -215,7 +215,7 @@ class Unwritten {
 };
 
 bool is_small(const RegisterFlow& flow) {
-  return flow.blocks().size() * (flow.registers() / 64 + 1) <= kWordsMax;
+  return flow.graph().blocks().size() * (flow.registers() / 64 + 1) <= kWordsMax;
 }
 
 // Adds the code that writes the registers to what is known of them.

@@ -32,7 +32,7 @@ LiveRows::LiveRows(const Program& program) : flow_(program) {
   }
   if (!is_known_) return;
   words_ = flow_.registers() / 64 + 1;
-  is_known_ = flow_.blocks().size() * words_ <= kWordsMax;
+  is_known_ = flow_.graph().blocks().size() * words_ <= kWordsMax;
   if (!is_known_) return;
   find_read_by_others();
   solve();
@@ -51,12 +51,12 @@ void LiveRows::find_read_by_others() {
 
 void LiveRows::solve() {
   const std::vector<Instr>& code = flow_.program().code;
-  const std::size_t blocks = flow_.blocks().size();
+  const std::size_t blocks = flow_.graph().blocks().size();
   // read before written; written
   std::vector<std::uint64_t> read(blocks * words_), written(blocks * words_);
   for (std::size_t block = 0; block < blocks; ++block) {
     const std::size_t first = block * words_;
-    const RegisterFlow::Block& range = flow_.blocks()[block];
+    const BlockGraph::Block& range = flow_.graph().blocks()[block];
     for (std::uint32_t pc = range.begin; pc < range.end; ++pc) {
       for (const std::uint32_t number : flow_.reads(pc)) {
         if (!bit(written, first, number)) {
@@ -75,7 +75,7 @@ void LiveRows::solve() {
   for (bool changes = true; changes;) {
     changes = false;
     for (std::size_t block = blocks; block-- != 0;) {
-      for (const std::uint32_t next : flow_.successors(static_cast<std::uint32_t>(block))) {
+      for (const std::uint32_t next : flow_.graph().successors(static_cast<std::uint32_t>(block))) {
         for (std::size_t i = 0; i < words_; ++i) {
           const std::size_t at = next * words_ + i;
           const std::uint64_t before = read[at] | (live_at_end_[at] & ~written[at]);
@@ -90,7 +90,8 @@ void LiveRows::solve() {
   for (std::size_t at = 0; at < live_at_begin_.size(); ++at) {
     live_at_begin_[at] = read[at] | (live_at_end_[at] & ~written[at]);
   }
-  const std::size_t begin = flow_.block_of(flow_.program().functions.front().entry) * words_;
+  const std::size_t begin =
+      flow_.graph().block_of(flow_.program().functions.front().entry) * words_;
   any_at_begin_ = false;
   for (std::size_t i = 0; i < words_; ++i) {
     any_at_begin_ = any_at_begin_ || (live_at_begin_[begin + i] | read_by_others_[i]) != 0;
@@ -98,7 +99,8 @@ void LiveRows::solve() {
 }
 
 std::vector<std::uint32_t> LiveRows::live_at_begin(Bank bank, std::uint32_t rows) const {
-  const std::size_t begin = flow_.block_of(flow_.program().functions.front().entry) * words_;
+  const std::size_t begin =
+      flow_.graph().block_of(flow_.program().functions.front().entry) * words_;
   std::vector<std::uint32_t> live;
   for (std::uint32_t row = 0; row < rows; ++row) {
     const std::uint32_t number = flow_.register_at(bank, row);
@@ -120,10 +122,10 @@ bool LiveRows::is_live(std::uint32_t pc, Bank bank, std::uint32_t row) const {
 
 bool LiveRows::is_live(std::uint32_t pc, std::uint32_t number) const {
   if (number == ptx::kNone || bit(read_by_others_, 0, number)) return true;
-  const std::uint32_t block = flow_.block_of(pc);
+  const std::uint32_t block = flow_.graph().block_of(pc);
   // Machine code asks where its blocks begin.
-  if (pc == flow_.blocks()[block].begin) return bit(live_at_begin_, block * words_, number);
-  const std::uint32_t end = flow_.blocks()[block].end;
+  if (pc == flow_.graph().blocks()[block].begin) return bit(live_at_begin_, block * words_, number);
+  const std::uint32_t end = flow_.graph().blocks()[block].end;
   const auto has = [number](std::span<const std::uint32_t> registers) {
     return std::ranges::find(registers, number) != registers.end();
   };

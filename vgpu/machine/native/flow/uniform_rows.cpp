@@ -56,7 +56,7 @@ bool loads_one_value(const Instr& instr) {
 
 UniformRows::UniformRows(const LiveRows& live, bool in_row)
     : live_(live), flow_(live.flow()), in_row_(in_row) {
-  const std::size_t facts = flow_.blocks().size() * flow_.registers();
+  const std::size_t facts = flow_.graph().blocks().size() * flow_.registers();
   is_known_ = live.is_known() && facts != 0 && facts <= kFactsMax;
   if (!is_known_) return;
   solve();
@@ -65,26 +65,21 @@ UniformRows::UniformRows(const LiveRows& live, bool in_row)
 
 // Branches at which lanes may part are found by the facts, and change the facts where lanes meet.
 void UniformRows::solve() {
-  diverges_.assign(flow_.blocks().size(), false);
-  apart_.assign(flow_.blocks().size(), {});
+  diverges_.assign(flow_.graph().blocks().size(), false);
+  apart_.assign(flow_.graph().blocks().size(), {});
   do {
     follow_paths();
   } while (find_joins());
 }
 
 void UniformRows::follow_paths() {
-  at_begin_.assign(flow_.blocks().size(), {});
-  const std::uint32_t first = flow_.block_of(flow_.program().functions.front().entry);
+  at_begin_.assign(flow_.graph().blocks().size(), {});
+  const std::uint32_t first = flow_.graph().block_of(flow_.program().functions.front().entry);
   at_begin_[first].assign(flow_.registers(), {});
-  std::set<std::uint32_t> work{first};
-  while (!work.empty()) {
-    const std::uint32_t block = *work.begin();
-    work.erase(work.begin());
-    const Facts facts = before(block, flow_.blocks()[block].end);
-    for (const std::uint32_t next : flow_.successors(block)) {
-      if (join(next, facts)) work.insert(next);
-    }
-  }
+  vgpu::follow_paths(
+      flow_.graph(), first,
+      [this](std::uint32_t block) { return before(block, flow_.graph().blocks()[block].end); },
+      [this](std::uint32_t next, const Facts& facts) { return join(next, facts); });
 }
 
 // Keeps the facts that hold on both paths.  Returns whether that removed any.
@@ -110,7 +105,7 @@ bool UniformRows::join(std::uint32_t block, const Facts& from) {
 UniformRows::Facts UniformRows::before(std::uint32_t block, std::uint32_t pc) const {
   Facts facts = at_begin_[block];
   if (facts.empty()) return facts;
-  for (std::uint32_t at = flow_.blocks()[block].begin; at < pc; ++at) execute(facts, at);
+  for (std::uint32_t at = flow_.graph().blocks()[block].begin; at < pc; ++at) execute(facts, at);
   return facts;
 }
 
@@ -252,8 +247,8 @@ std::optional<UniformRows::Widened> UniformRows::widened(const Facts& facts,
 bool UniformRows::find_joins() {
   bool changes = false;
   for (std::uint32_t block = 0; block < at_begin_.size(); ++block) {
-    if (diverges_[block] || flow_.successors(block).size() < 2) continue;
-    const std::uint32_t last = flow_.blocks()[block].end - 1;
+    if (diverges_[block] || flow_.graph().successors(block).size() < 2) continue;
+    const std::uint32_t last = flow_.graph().blocks()[block].end - 1;
     const Facts facts = before(block, last);
     if (facts.empty()) continue;
     diverges_[block] = std::ranges::any_of(
@@ -267,18 +262,18 @@ bool UniformRows::find_joins() {
 
 // Follows lanes that have parted: those at the lowest place run first, until all are at one place.
 void UniformRows::part_at(std::uint32_t block) {
-  const std::span<const std::uint32_t> ways = flow_.successors(block);
+  const std::span<const std::uint32_t> ways = flow_.graph().successors(block);
   std::set<std::uint32_t> waiting(ways.begin(), ways.end()), passed;
   std::vector<bool> written(flow_.registers());
   while (waiting.size() > 1) {
     const std::uint32_t runs = *waiting.begin();
     waiting.erase(waiting.begin());
     passed.insert(runs);
-    const RegisterFlow::Block& range = flow_.blocks()[runs];
+    const BlockGraph::Block& range = flow_.graph().blocks()[runs];
     for (std::uint32_t pc = range.begin; pc < range.end; ++pc) {
       for (const std::uint32_t to : flow_.writes(pc)) written[to] = true;
     }
-    for (const std::uint32_t next : flow_.successors(runs)) {
+    for (const std::uint32_t next : flow_.graph().successors(runs)) {
       if (!passed.contains(next)) waiting.insert(next);
     }
   }
@@ -310,7 +305,7 @@ void UniformRows::list_rows() {
 
 void UniformRows::move_to(std::uint32_t pc) {
   pc_ = pc;
-  if (is_known_) now_ = before(flow_.block_of(pc), pc);
+  if (is_known_) now_ = before(flow_.graph().block_of(pc), pc);
 }
 
 void UniformRows::move_on() {

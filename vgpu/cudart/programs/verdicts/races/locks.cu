@@ -3,7 +3,7 @@
 // case lanes: | | lanes
 // expect lanes: error data-race update
 // says lanes: under the lock mutex, whose atomics order nothing else
-// says lanes: behind its taking (locks.cu:59) and before it is given back (locks.cu:62)
+// says lanes: behind its taking (locks.cu:62) and before it is given back (locks.cu:65)
 // says lanes: Atomics that take and give back a lock order no other memory
 // case blocks: | | blocks
 // expect blocks: error data-race update
@@ -29,6 +29,9 @@
 // expect fenced: clean
 // case acquired: | | acquired
 // expect acquired: clean
+// case leaving: | | leaving
+// expect leaving: error data-race leaving_update
+// says leaving: under the lock mutex
 // case no_lock: | | no_lock
 // expect no_lock: error data-race plain_update
 // says no_lock: updates are lost
@@ -107,6 +110,14 @@ __global__ void add_plain(int* seen) {
   atomicExch(&words[1], 0);
 }
 
+// A thread may leave the kernel between the lock and the access, without a branch.
+__global__ void add_unless(int leaves) {
+  while (atomicCAS(&mutex, 0, 1) != 0) {}
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p exit; }" ::"r"(leaves));
+  count++;  //~ leaving_update
+  atomicExch(&mutex, 0);
+}
+
 int main(int, char** arguments) {
   const auto is = [&](const char* name) { return std::strcmp(arguments[1], name) == 0; };
   int* data = nullptr;
@@ -121,6 +132,7 @@ int main(int, char** arguments) {
   if (is("volatile_give")) add_volatile<<<4, 1>>>();
   if (is("fenced")) add_fenced<both><<<4, 1>>>();
   if (is("acquired")) add_acquired<<<4, 1>>>();
+  if (is("leaving")) add_unless<<<4, 1>>>(0);
   if (is("no_lock")) add_plain<<<4, 1>>>(data);
   cudaDeviceSynchronize();
   cudaFree(data);
