@@ -13,6 +13,7 @@
 #include "vgpu/program/flow/passing_edges.hpp"
 #include "vgpu/program/flow/read_uses.hpp"
 #include "vgpu/program/flow/unwritten_registers.hpp"
+#include "vgpu/ptx/memory_order.hpp"
 #include "vgpu/ptx/opcode.hpp"
 #include "vgpu/ptx/opcode_row.hpp"
 
@@ -84,13 +85,7 @@ bool synchronizes_threads(const Instr& instr) {
     default: break;
   }
   if (instr.modifiers.scope == ptx::Scope::cluster) return true;
-  switch (instr.modifiers.order) {
-    case ptx::Order::acquire:
-    case ptx::Order::release:
-    case ptx::Order::acq_rel:
-    case ptx::Order::sc: return true;
-    default: return false;
-  }
+  return ptx::acquires(instr.modifiers.order) || ptx::releases(instr.modifiers.order);
 }
 
 bool may_write_global(const Instr& instr) {

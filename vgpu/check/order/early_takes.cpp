@@ -9,6 +9,7 @@
 #include "vgpu/machine/warp/running_fragment.hpp"
 #include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/operand_roles.hpp"
+#include "vgpu/ptx/memory_order.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -20,8 +21,7 @@ constexpr std::array kRegisterBanks{Bank::word, Bank::wide, Bank::predicate};
 constexpr std::array<std::uint32_t, 3> kRowSizes{kWordRowBytes, kWideRowBytes, 4};
 
 bool acquires_or_fences(const Instr& instr) {
-  return instr.kind == InstrKind::fence || instr.modifiers.order == ptx::Order::acquire ||
-         instr.modifiers.order == ptx::Order::acq_rel || instr.modifiers.order == ptx::Order::sc;
+  return instr.kind == InstrKind::fence || ptx::acquires(instr.modifiers.order);
 }
 
 // Returns whether an instruction reads one word in a strong way, into a register.

@@ -6,17 +6,11 @@
 #include <utility>
 
 #include "vgpu/machine/memory/grid_workspace.hpp"
+#include "vgpu/ptx/memory_order.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
-
-bool acquires(ptx::Order order) {
-  return order == ptx::Order::acquire || order == ptx::Order::acq_rel || order == ptx::Order::sc;
-}
-bool releases(ptx::Order order) {
-  return order == ptx::Order::release || order == ptx::Order::acq_rel || order == ptx::Order::sc;
-}
 
 std::size_t index_of(Reach reach) { return static_cast<std::size_t>(reach); }
 
@@ -352,7 +346,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   // Most variables release nothing, and their readers acquire nothing.
   const bool releases_nothing =
       !linked || (variable.patterns == nullptr && variable.released.is_empty());
-  if (releases_nothing && !acquires(access.order)) {
+  if (releases_nothing && !ptx::acquires(access.order)) {
     if (linked && !is_last_writer(variable, operation)) {
       miss = variable.last.missed_for(Missed::release);
     }
@@ -380,7 +374,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
       miss = variable.last.missed_for(has_released ? Missed::release_scope : Missed::release);
     }
   }
-  if (acquires(access.order)) {
+  if (ptx::acquires(access.order)) {
     const ThreadState& self = order_.threads().at(access.place, operation.lane);
     const Reach reach = order_.launches().reach_of(access);
     VectorClock acquired = released_clocks.at(reach);
@@ -390,7 +384,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
     order_.threads().learn(access.place, operation.lane, acquired);
   }
   const bool acquired_all =
-      acquires(access.order) && order_.launches().reach_of(access) == Reach::grid;
+      ptx::acquires(access.order) && order_.launches().reach_of(access) == Reach::grid;
   if (released_clocks.is_empty() || acquired_all || !operation.is_present) return;
   // A later fence, or a later acquire of this variable, may complete the acquire pattern.
   order_.threads()
@@ -478,7 +472,8 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
   }
   // A release includes everything that its thread has released before, as far as it reaches.
   const Reach reach = order_.launches().reach_of(access);
-  const std::optional<Reach> covered = releases(access.order) ? std::optional(reach) : std::nullopt;
+  const std::optional<Reach> covered =
+      ptx::releases(access.order) ? std::optional(reach) : std::nullopt;
   const std::uint64_t thread = thread_of(operation);
   release_fences(variable, covered, operation);
   if (variable.patterns != nullptr) {

@@ -9,6 +9,7 @@
 
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/program/flow/register_flow.hpp"
+#include "vgpu/ptx/memory_order.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -26,11 +27,6 @@ bool may_synchronize(const Program& program) {
     return instr.kind == InstrKind::atomic ||
            (accesses && instr.modifiers.order != ptx::Order::weak);
   });
-}
-
-bool orders_memory(ptx::Order order) {
-  return order == ptx::Order::acquire || order == ptx::Order::release ||
-         order == ptx::Order::acq_rel || order == ptx::Order::sc;
 }
 
 std::string where(const AccessSide& side) {
@@ -190,7 +186,7 @@ void ValueFlow::on_access(const Access& access) {
   if (access.space == ptx::Space::param) return;
   if (access.allocation->is_shared_with_host())
     add(Obstacle::Kind::shared_with_host, *access.program, access.pc, ptx::kNone);
-  if (sources_.order && orders_memory(access.order))
+  if (sources_.order && (ptx::acquires(access.order) || ptx::releases(access.order)))
     add(Obstacle::Kind::orders_threads, *access.program, access.pc, ptx::kNone);
 }
 

@@ -9,6 +9,7 @@
 
 #include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/layout.hpp"
+#include "vgpu/ptx/memory_order.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -30,16 +31,6 @@ bool may_take(const Instr& instr) {
 
 bool may_give(const Instr& instr) {
   return instr.kind == InstrKind::atomic || instr.kind == InstrKind::store;
-}
-
-bool acquires(const Instr& instr) {
-  const ptx::Order order = instr.modifiers.order;
-  return order == ptx::Order::acquire || order == ptx::Order::acq_rel || order == ptx::Order::sc;
-}
-
-bool releases(const Instr& instr) {
-  const ptx::Order order = instr.modifiers.order;
-  return order == ptx::Order::release || order == ptx::Order::acq_rel || order == ptx::Order::sc;
 }
 
 // The first operand of both kinds of instruction is the address.  Two registers with one provenance
@@ -139,8 +130,8 @@ class LockSearch {
       return instr.kind == InstrKind::fence && !instr.modifiers.proxy;
     };
     const Instr &take = program_.code[found->take_pc], &give = program_.code[found->give_pc];
-    found->acquires = acquires(take) || has_between(taken_at, at, is_fence);
-    found->releases = releases(give) || has_between(at, given_at, is_fence);
+    found->acquires = ptx::acquires(take.modifiers.order) || has_between(taken_at, at, is_fence);
+    found->releases = ptx::releases(give.modifiers.order) || has_between(at, given_at, is_fence);
     found->name = name_of_place(take);
     return found;
   }

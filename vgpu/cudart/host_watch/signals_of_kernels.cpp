@@ -6,6 +6,7 @@
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/program/program.hpp"
+#include "vgpu/ptx/memory_order.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -15,10 +16,6 @@ namespace {
 constexpr std::size_t kPlacesMax = 4096;
 // Limit per launch: a launch that writes more words before it signals is not checked.
 constexpr std::size_t kOpenMax = 4096;
-
-bool releases(ptx::Order order) {
-  return order == ptx::Order::release || order == ptx::Order::acq_rel || order == ptx::Order::sc;
-}
 
 }  // namespace
 
@@ -57,7 +54,7 @@ void SignalsOfKernels::on_access(const vgpu::Access& access) {
     if (is_shared && access.kind == vgpu::AccessKind::write) note_weak_write(access);
     return;
   }
-  if (releases(access.order) && access.scope == ptx::Scope::sys) release_all();
+  if (ptx::releases(access.order) && access.scope == ptx::Scope::sys) release_all();
   if (!is_shared) return;
   if (access.kind != vgpu::AccessKind::read) note_signal(access);
   const bool is_of_device =
@@ -88,7 +85,7 @@ bool SignalsOfKernels::is_reduction(const vgpu::Access& access) {
 
 void SignalsOfKernels::on_fence(const vgpu::Fence& fence) {
   const bool is_of_threads = !fence.proxy && !fence.object_inits && !fence.controls_grids();
-  if (is_of_threads && releases(fence.order) && fence.scope == ptx::Scope::sys) release_all();
+  if (is_of_threads && ptx::releases(fence.order) && fence.scope == ptx::Scope::sys) release_all();
 }
 
 void SignalsOfKernels::release_all() {
