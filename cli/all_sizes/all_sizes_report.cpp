@@ -63,6 +63,9 @@ std::vector<std::string> arrays_of(const KernelOfAllSizes& one) {
   return lines;
 }
 
+constexpr const char* kFreeOfRaces =
+    "; proved are: no data race and no missed barrier, if accesses stay inside their arrays";
+
 }  // namespace
 
 std::string not_decided(const KernelProof& proof, const std::string& where) {
@@ -70,7 +73,8 @@ std::string not_decided(const KernelProof& proof, const std::string& where) {
       proof.answer == Answer::suspected
           ? fmt::format("{} cannot be excluded, and no run shows it", proof.kind)
           : proof.reason;
-  return fmt::format("not decided,{} ({})", where.empty() ? "" : " because of " + where, reason);
+  return fmt::format("not decided,{} ({}){}", where.empty() ? "" : " because of " + where, reason,
+                     proof.is_free_of_races ? kFreeOfRaces : "");
 }
 
 namespace {
@@ -178,6 +182,7 @@ Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs) {
                          {"answer", answer},
                          {"line", one.where},
                          {"reason", one.proof.reason},
+                         {"free_of_races", one.proof.is_free_of_races},
                          {"domain", domain_of(one)},
                          {"memory", arrays_of(one)},
                          {"launches", one.fitted.launches},

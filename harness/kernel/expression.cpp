@@ -188,7 +188,16 @@ std::optional<std::int64_t> applied(const std::string& op, std::int64_t a, std::
   return a > b ? 1 : 0;
 }
 
-std::optional<std::int64_t> value_of(const Node& node, const Expression::Names& names) {
+void add_names(const Node& node, std::vector<std::string>& names) {
+  if (node.kind == Node::Kind::name && std::ranges::find(names, node.text) == names.end()) {
+    names.push_back(node.text);
+  }
+  for (const Pointer& operand : node.operands) add_names(*operand, names);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> Expression::value_of(const Node& node, const Names& names) {
   using Kind = Node::Kind;
   if (node.kind == Kind::number) return node.number;
   if (node.kind == Kind::name) return names(node.text);
@@ -207,15 +216,6 @@ std::optional<std::int64_t> value_of(const Node& node, const Expression::Names& 
   if (node.text == "&&" || node.text == "||") return *second != 0 ? 1 : 0;
   return applied(node.text, *first, *second);
 }
-
-void add_names(const Node& node, std::vector<std::string>& names) {
-  if (node.kind == Node::Kind::name && std::ranges::find(names, node.text) == names.end()) {
-    names.push_back(node.text);
-  }
-  for (const Pointer& operand : node.operands) add_names(*operand, names);
-}
-
-}  // namespace
 
 Expression::Expression(std::string_view text) : text_(text), root_(Parser(text).whole()) {}
 

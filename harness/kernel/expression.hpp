@@ -48,6 +48,8 @@ class Expression {
     std::vector<std::shared_ptr<const Node>> operands;
   };
   [[nodiscard]] const Node& root() const { return *root_; }
+  // value() of a part.
+  [[nodiscard]] static std::optional<std::int64_t> value_of(const Node& node, const Names& names);
 
  private:
   std::string text_;

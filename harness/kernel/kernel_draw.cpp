@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "harness/generators/generators.hpp"
+#include "harness/kernel/kernel_conditions.hpp"
 #include "harness/kernel/kernel_pair.hpp"
 
 namespace warpcheck {
@@ -139,6 +140,7 @@ bool draw_shape(const KernelDescription& kernel, Draw& draw, KernelInput& input,
     for (const auto& column : array.columns) columns.push_back(empty_column(column.element));
   }
   draw_launch(kernel, draw, input);
+  settle_integers(kernel, input);
   if (!fit_launch(kernel, input)) return false;
   return std::ranges::all_of(kernel.conditions, [&](const Expression& condition) {
     return condition.value(names_of(kernel, input)).value_or(0) != 0;

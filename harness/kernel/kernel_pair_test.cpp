@@ -6,6 +6,7 @@
 
 #include "harness/case/case_file.hpp"
 #include "harness/input/json.hpp"
+#include "harness/kernel/kernel_conditions.hpp"
 #include "harness/search/check.hpp"
 
 namespace warpcheck {
@@ -127,6 +128,35 @@ TEST(KernelPair, ConditionsBoundWhatIsDrawn) {
     return true;
   });
   EXPECT_EQ(cases, 100);
+}
+
+TEST(KernelPair, ConditionsSettleWhatIsDrawn) {
+  KernelDescription kernel = copy_of("n + 1");
+  kernel.scalars.push_back({"m", ElementType::i32, {2, 0}, {0, 100}});
+  kernel.scalars.push_back({"k", ElementType::i32, {2, 0}, {1, 100}});
+  kernel.conditions = {Expression("n == 2 * blockDim.x && 30 + n == m"), Expression("m == n + 30"),
+                       Expression("k % 5 == 0 && k > 0")};
+  CheckOptions options;
+  options.trials = 20;
+  std::int64_t cases = 0;
+  for_each_case(KernelPair(kernel), "", options, [&](const Case& a_case) {
+    const auto& input = *static_cast<const KernelInput*>(a_case.input.get());
+    EXPECT_EQ(input.integers.at(0), 64);
+    EXPECT_EQ(input.integers.at(1), 94);
+    EXPECT_EQ(input.integers.at(2) % 5, 0);
+    ++cases;
+    return true;
+  });
+  EXPECT_EQ(cases, 20);
+}
+
+TEST(KernelPair, APowerOfTwoIsSettled) {
+  KernelDescription kernel = copy_of("n + 1");
+  kernel.conditions = {Expression("(n & (n - 1)) == 0"), Expression("n > 20")};
+  KernelInput input;
+  input.integers = {45};
+  settle_integers(kernel, input);
+  EXPECT_EQ(input.integers, std::vector<std::int64_t>{32});
 }
 
 TEST(KernelPair, ValuesKeepTheirOrder) {

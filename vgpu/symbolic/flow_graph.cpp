@@ -5,6 +5,7 @@
 
 #include "vgpu/program/reconvergence.hpp"
 #include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/opcode_row.hpp"
 
 namespace warpcheck::vgpu::symbolic {
 namespace {
@@ -260,6 +261,22 @@ std::vector<std::uint32_t> FlowGraph::loops_around(std::uint32_t block) const {
   return around;
 }
 
+// Numbers of which only results are made, that decide nothing, are not needed: a checksum, or a
+// random number's seed.
+void FlowGraph::add_needs_of(const ptx::Instruction& instruction, std::vector<bool>& needed) const {
+  const ptx::Family family = ptx::row_of(instruction.opcode).family;
+  bool gives_what_is_needed = family != ptx::Family::compute && family != ptx::Family::move;
+  for_each_register(instruction, [&](std::uint32_t reg, bool is_written) {
+    if (!is_written || !needed[reg]) return;
+    gives_what_is_needed = true;
+    if (instruction.guard == ptx::kNone) needed[reg] = false;
+  });
+  if (!gives_what_is_needed) return;
+  for_each_register(instruction, [&](std::uint32_t reg, bool is_written) {
+    if (!is_written && !ptx::is_float(kernel_.registers[reg].type)) needed[reg] = true;
+  });
+}
+
 void FlowGraph::find_needed() {
   needed_.assign(blocks_.size(), std::vector<bool>(kernel_.registers.size()));
   bool changes = true;
@@ -277,13 +294,7 @@ void FlowGraph::find_needed() {
         if (edge.selector != ptx::kNone) needed[edge.selector] = true;
       }
       for (std::uint32_t at = blocks_[i].end; at-- > blocks_[i].begin;) {
-        const ptx::Instruction& instruction = kernel_.body[at];
-        for_each_register(instruction, [&](std::uint32_t reg, bool is_written) {
-          if (is_written && instruction.guard == ptx::kNone) needed[reg] = false;
-        });
-        for_each_register(instruction, [&](std::uint32_t reg, bool is_written) {
-          if (!is_written) needed[reg] = true;
-        });
+        add_needs_of(kernel_.body[at], needed);
       }
       if (needed != needed_[i]) {
         needed_[i] = std::move(needed);

@@ -72,7 +72,8 @@ class FlowGraph {
   [[nodiscard]] std::vector<std::uint32_t> loops_around(std::uint32_t block) const;
   // Whether it is one of the barriers that end an interval.
   [[nodiscard]] bool is_barrier(const ptx::Instruction& instruction) const;
-  // Whether the register is read, at the block's begin or later, before it is written.
+  // Whether the register is read, at the block's begin or later, before it is written, and
+  // something else than a float follows from its value.
   [[nodiscard]] bool is_needed(std::uint32_t block, std::uint32_t reg) const {
     return needed_[block][reg];
   }
@@ -83,6 +84,7 @@ class FlowGraph {
   void find_places();
   void find_loops();
   void find_needed();
+  void add_needs_of(const ptx::Instruction& instruction, std::vector<bool>& needed) const;
   // Whether an iteration may meet no barrier, as far as the branches say.
   [[nodiscard]] bool has_free_iteration(std::uint32_t loop) const;
 

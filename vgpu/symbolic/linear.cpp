@@ -32,10 +32,6 @@ Polynomial divided(const Polynomial& polynomial, std::uint32_t factor) {
   return quotient;
 }
 
-bool has_products(const Polynomial& polynomial) {
-  return std::ranges::any_of(polynomial, [](const auto& one) { return one.first.size() > 1; });
-}
-
 // Divides by the greatest common divisor of the coefficients: 4 * n and n make the same product.
 Polynomial without_content(Polynomial polynomial) {
   Integer content = 0;
@@ -51,6 +47,10 @@ Polynomial without_content(Polynomial polynomial) {
 }
 
 }  // namespace
+
+bool has_products(const Polynomial& polynomial) {
+  return std::ranges::any_of(polynomial, [](const auto& one) { return one.first.size() > 1; });
+}
 
 z3::expr Linear::fresh(const char* stem) {
   const std::string name = std::string(stem) + "?" + std::to_string(fresh_++);

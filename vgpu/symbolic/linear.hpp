@@ -19,6 +19,7 @@ namespace warpcheck::vgpu::symbolic {
 // A polynomial: coefficients by monomial, which is the ascending list of its factors.
 using Monomial = std::vector<std::uint32_t>;
 using Polynomial = std::map<Monomial, Integer>;
+[[nodiscard]] bool has_products(const Polynomial& polynomial);
 
 class Linear {
  public:
@@ -33,6 +34,10 @@ class Linear {
 
   const Polynomial& polynomial(const z3::expr& term);
   z3::expr term_of(const Polynomial& polynomial);
+  // The term of a factor in a monomial.
+  [[nodiscard]] const z3::expr& factor(std::uint32_t number) const { return atoms_[number]; }
+  // Whether polynomials are what went in: none has an unknown that stands for something.
+  [[nodiscard]] bool is_exact() const { return fresh_ == 0; }
 
  private:
   struct Product {

@@ -268,6 +268,9 @@ void Walk::find_domain(Changing& one, const z3::expr& after) {
   std::set<Integer> known;
   std::vector<Integer> waiting(initial->begin(), initial->end());
   one.sequence.clear();
+  one.firsts.clear();
+  one.next.clear();
+  for (const Integer value : *initial) one.firsts.push_back(((value % size) + size) % size);
   while (!waiting.empty()) {
     const Integer value = ((waiting.back() % size) + size) % size;
     waiting.pop_back();
@@ -280,6 +283,7 @@ void Walk::find_domain(Changing& one, const z3::expr& after) {
     z3::expr next = after;
     const auto result = number_in(next.substitute(from, to).simplify());
     if (!result) return;
+    one.next[value] = ((*result % size) + size) % size;
     waiting.push_back(*result);
   }
   // The first value is one of the set, and a representative in range.
@@ -419,6 +423,32 @@ void Walk::learn_from_previous(Summary& summary, const ThreadState& after) {
   }
 }
 
+// What comes behind a value with which the loop ends is no value of the domain.
+void Walk::drop_unreached_values(Summary& summary, const ThreadState& after) {
+  const std::size_t begin = at_header(summary).path.size();
+  for (Changing& one : summary.changing) {
+    std::vector<Integer>& domain = symbols_.of(one.symbol).domain;
+    if (domain.empty()) continue;
+    const std::uint32_t own = static_cast<std::uint32_t>(symbols_.index_of(one.symbol));
+    const auto ends = [&](Integer value) {
+      for (std::size_t i = begin; i < after.path.size(); ++i) {
+        const bool is_own = symbols_.in(after.path[i]) == std::vector<std::uint32_t>{own};
+        if (is_own && with_value(one, after.path[i], value).is_false()) return true;
+      }
+      return false;
+    };
+    std::set<Integer> reached;
+    std::vector<Integer> waiting = one.firsts;
+    while (!waiting.empty()) {
+      const Integer value = waiting.back();
+      waiting.pop_back();
+      if (reached.insert(value).second && !ends(value)) waiting.push_back(one.next.at(value));
+    }
+    domain.assign(reached.begin(), reached.end());
+    std::erase_if(one.sequence, [&](Integer value) { return !reached.contains(value); });
+  }
+}
+
 // `i != end` bounds i if it arrives at the end exactly.
 void Walk::guess_trip_bounds(Summary& summary) {
   const std::vector<z3::expr> previous = summary.previous;
@@ -503,6 +533,7 @@ std::vector<std::pair<std::uint32_t, ThreadState>> Walk::summarise(std::uint32_t
       after = met(run_body(summary, nullptr).again);
       changes = after && drop_wrong(summary, *after);
     }
+    if (after) drop_unreached_values(summary, *after);
   }
   Region body = std::move(last_pass_with_inner_loops(summary, outer).body);
   make_exit_certain(summary, body);

@@ -6,9 +6,13 @@
 #include <iterator>
 #include <set>
 
+#include "vgpu/symbolic/mixed_radix.hpp"
+
 namespace warpcheck::vgpu::symbolic {
 
-void Obligations::give_up(const std::string& reason, const ptx::SourceLocation& location) {
+void Obligations::give_up(const std::string& kind, const std::string& reason,
+                          const ptx::SourceLocation& location) {
+  open_.insert(kind);
   if (failure_) return;
   failure_ = KernelProof{};
   failure_->answer = Answer::undecided;
@@ -63,7 +67,8 @@ void Obligations::require(const Path& given, const z3::expr& goal, const std::st
   }
   if (data != nullptr) {
     const bool is_here = data->data.line == 0;
-    return give_up(fmt::format("{} cannot be excluded: it depends on what {} gives", kind,
+    return give_up(kind,
+                   fmt::format("{} cannot be excluded: it depends on what {} gives", kind,
                                is_here ? "data" : "the line"),
                    is_here ? first.location : data->data);
   }
@@ -73,7 +78,7 @@ void Obligations::require(const Path& given, const z3::expr& goal, const std::st
     case Reply::fails: return suspect(values, kind, instructions, other);
     default: break;
   }
-  give_up(fmt::format("the solver's limit: it does not find out whether there is a {}", kind),
+  give_up(kind, fmt::format("the solver's limit: it does not find out whether there is a {}", kind),
           first.location);
 }
 
@@ -88,6 +93,7 @@ void Obligations::check_accesses(const std::vector<Access>& accesses) {
     if (access.alignment <= 1) continue;
     if (object.alignment % access.alignment != 0) {
       give_up(
+          "misaligned-access",
           fmt::format("{} is not known to be aligned to {} bytes", object.name, access.alignment),
           kernel_.body[access.instruction].location);
       continue;
@@ -328,6 +334,18 @@ void Obligations::add_loads(Path& path, const Other& other, Apart apart, const z
   }
 }
 
+bool Obligations::have_different_digits(const Path& of_a, const z3::expr& x, const Path& of_b,
+                                        const z3::expr& y, const Path& given) {
+  const auto equal = MixedRadix(symbols_, questions_).are_equal(x, of_a, y, of_b);
+  if (!equal) return false;
+  const z3::expr differ = opposite(*equal);
+  if (questions_.follows_easily(given, differ) == Reply::holds) return true;
+  Path path = given;
+  path.insert(path.end(), of_a.begin(), of_a.end());
+  path.insert(path.end(), of_b.begin(), of_b.end());
+  return questions_.follows_easily(path, differ) == Reply::holds;
+}
+
 void Obligations::check_race(const Access& a, const Access& b, const Other& other, Apart apart,
                              const Path& given) {
   Path path = given;
@@ -346,13 +364,15 @@ void Obligations::check_race(const Access& a, const Access& b, const Other& othe
     path.push_back(*a.stored != of_other(other, *b.stored));
   }
   if (!counted_.empty()) add_counters(path, other, apart);
+  questions_.set_place(kernel_.body[a.instruction].location);
+  if (questions_.follows_easily(path, opposite(meet)) == Reply::holds) return;
+  if (a.bytes == b.bytes && have_different_digits(a.path, x, of_b, y, given)) return;
   // Most questions need no loads, and take longer with them.
   const z3::expr never = symbols_.context().bool_val(false);
   Path with_loads = path;
   add_loads(with_loads, other, apart);
-  if (with_loads.size() > path.size()) {
-    questions_.set_place(kernel_.body[a.instruction].location);
-    if (questions_.follows(path, never) == Reply::holds) return;
+  if (with_loads.size() > path.size() && questions_.follows(path, opposite(meet)) == Reply::holds) {
+    return;
   }
   require(with_loads, never, "data-race", {a.instruction, b.instruction}, &other);
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ class Obligations {
   [[nodiscard]] bool is_suspected() const {
     return failure_ && failure_->answer == Answer::suspected;
   }
+  // Of the kinds that have been asked about, whether one cannot be excluded.
+  [[nodiscard]] bool is_open(const std::string& kind) const { return open_.contains(kind); }
 
  private:
   enum class Apart : std::uint8_t { threads, blocks };
@@ -84,6 +87,9 @@ class Obligations {
   [[nodiscard]] bool is_of_one_interval(const Access& load, const Other& other);
   // Those whose values may be common to two threads.
   [[nodiscard]] static std::vector<Access> common_loads(const std::vector<Access>& accesses);
+  // Whether offsets in products of unknowns differ, by their digits.
+  bool have_different_digits(const Path& of_a, const z3::expr& x, const Path& of_b,
+                             const z3::expr& y, const Path& given);
   void check_race(const Access& a, const Access& b, const Other& other, Apart apart,
                   const Path& given);
   // `given` must not be possible together with the opposite of `goal`.
@@ -91,7 +97,8 @@ class Obligations {
                std::vector<std::uint32_t> instructions, const Other* other);
   void suspect(const Assignment& values, const std::string& kind,
                const std::vector<std::uint32_t>& instructions, const Other* other);
-  void give_up(const std::string& reason, const ptx::SourceLocation& location);
+  void give_up(const std::string& kind, const std::string& reason,
+               const ptx::SourceLocation& location);
 
   Symbols& symbols_;
   Questions& questions_;
@@ -108,6 +115,7 @@ class Obligations {
   std::map<std::uint32_t, Integer> increases_of_thread_;
   std::vector<Access> counted_;  // those, and the same ones of what is looked at
   std::optional<KernelProof> failure_;
+  std::set<std::string> open_;
 };
 
 }  // namespace warpcheck::vgpu::symbolic

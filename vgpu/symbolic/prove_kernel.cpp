@@ -60,6 +60,13 @@ void check_kernel(const ptx::Function& kernel, LaunchSymbols& launch, Symbols& s
   obligations.check_blocks(whole.events.accesses);
 }
 
+// What is asked about two threads assumes that they meet at the same barriers, and that what they
+// load is not raced with.
+bool is_free_of_races(const Obligations& obligations) {
+  return !obligations.is_suspected() && !obligations.is_open("data-race") &&
+         !obligations.is_open("barrier-divergence");
+}
+
 }  // namespace
 
 KernelProof prove_kernel(const ptx::Module& module, std::string_view kernel,
@@ -80,6 +87,7 @@ KernelProof prove_kernel(const ptx::Module& module, std::string_view kernel,
     check_kernel(whole, launch, symbols, questions, instructions, obligations);
     if (obligations.failure()) {
       proof = *obligations.failure();
+      proof.is_free_of_races = is_free_of_races(obligations);
     } else {
       proof.answer = Answer::proved;
     }

@@ -130,7 +130,10 @@ struct KernelProof {
   Suspect suspect;
   // suspected, undecided: the line because of which, in Module::files; line 0: none
   ptx::SourceLocation location;
-  std::string reason;           // "the address depends on data", in words; empty if proved
+  std::string reason;  // "the address depends on data", in words; empty if proved
+  // undecided: nevertheless there is no data race and no missed barrier, if accesses stay inside
+  // their arrays and are aligned
+  bool is_free_of_races = false;
   std::uint32_t questions = 0;  // to the solver
   std::uint64_t units = 0;      // that they took
 };

@@ -170,6 +170,28 @@ TEST(ProveKernel, NamesTheLineWhoseDataDecides) {
   EXPECT_EQ(proof.location.line, 5u);
 }
 
+TEST(ProveKernel, ProvesRacesAndBarriersWhereDataDecidesABound) {
+  const KernelProof bound = prove(replaced(kTree, "ld.global.u32 %r9, [%rd4];",
+                                           "ld.global.u32 %r9, [%rd4];\n"
+                                           "mul.wide.s32 %rd3, %r9, 4;\n"
+                                           "add.s64 %rd4, %rd1, %rd3;\n"
+                                           "ld.global.u32 %r9, [%rd4];"));
+  EXPECT_EQ(bound.answer, Answer::undecided);
+  EXPECT_EQ(bound.location.line, 2u);
+  EXPECT_TRUE(bound.is_free_of_races);
+  const KernelProof place =
+      prove(replaced(kTree, "add.s32 %r17, %r15, %r16;", "add.s32 %r8, %r8, %r16;"));
+  EXPECT_EQ(place.answer, Answer::undecided);
+  EXPECT_FALSE(place.is_free_of_races);
+}
+
+TEST(ProveKernel, DoesNotFollowNumbersThatDecideNothing) {
+  const KernelProof seeded = prove(
+      replaced(kTree, ".loc 1 5 0", "mad.lo.u32 %r19, %r19, 1664525, 1013904223;\n  .loc 1 5 0"));
+  EXPECT_EQ(seeded.answer, Answer::proved);
+  EXPECT_EQ(seeded.questions, prove(kTree).questions);
+}
+
 TEST(ProveKernel, GivesTheSameAnswerAgain) {
   const std::string mutant = replaced(kTree, "bar.sync 0;", "");
   const KernelProof one = prove(mutant), other = prove(mutant);

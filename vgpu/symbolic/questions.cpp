@@ -137,9 +137,50 @@ Reply Questions::reply_of(z3::check_result result) const {
 
 Reply Questions::follows(std::span<const z3::expr> given, const z3::expr& goal) {
   if (goal.is_true()) return Reply::holds;
+  Conditions fewer = without_other_data(given, goal);
+  if (fewer.size() < given.size()) {
+    fewer.push_back(opposite(goal));
+    if (check(closed(std::move(fewer)), nullptr) == z3::unsat) return Reply::holds;
+  }
   Conditions conditions(given.begin(), given.end());
   conditions.push_back(opposite(goal));
   return reply_of(check(closed(std::move(conditions)), nullptr));
+}
+
+Reply Questions::follows_easily(std::span<const z3::expr> given, const z3::expr& goal) {
+  units_of_question_ = std::min(kUnitsOfTrial, limits_.units);
+  const Reply reply = follows(given, goal);
+  units_of_question_ = limits_.units;
+  return reply;
+}
+
+// The goal's data, and what conditions connect with it, stays.
+Questions::Conditions Questions::without_other_data(std::span<const z3::expr> given,
+                                                    const z3::expr& goal) {
+  std::vector<std::set<std::uint32_t>> data_of;
+  const auto data_in = [&](const z3::expr& term) {
+    std::set<std::uint32_t> data;
+    for (const std::uint32_t index : symbols_.in(term)) {
+      if (symbols_.at(index).is_data) data.insert(index);
+    }
+    return data;
+  };
+  for (const z3::expr& condition : given) data_of.push_back(data_in(condition));
+  std::set<std::uint32_t> kept = data_in(goal);
+  const auto is_kept = [&](const std::set<std::uint32_t>& data) {
+    return data.empty() || std::ranges::any_of(data, [&](auto one) { return kept.contains(one); });
+  };
+  for (std::size_t before = kept.size() + 1; before != kept.size();) {
+    before = kept.size();
+    for (const auto& data : data_of) {
+      if (is_kept(data)) kept.insert(data.begin(), data.end());
+    }
+  }
+  Conditions result;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (is_kept(data_of[i])) result.push_back(given[i]);
+  }
+  return result;
 }
 
 bool Questions::is_true(const Conditions& conditions, const Assignment& values) {

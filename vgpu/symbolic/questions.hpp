@@ -46,6 +46,8 @@ class Questions {
 
   // Returns whether `goal` follows.  `fails` is certain only if a counterexample is asked for.
   [[nodiscard]] Reply follows(std::span<const z3::expr> given, const z3::expr& goal);
+  // As follows(), with few units: something else will do if the answer is unknown.
+  [[nodiscard]] Reply follows_easily(std::span<const z3::expr> given, const z3::expr& goal);
   // As follows(); with values that make `given` true and `goal` false, small ones if there are.
   [[nodiscard]] Reply refute(std::span<const z3::expr> given, const z3::expr& goal,
                              Assignment& counterexample);
@@ -58,6 +60,9 @@ class Questions {
   using Conditions = std::vector<z3::expr>;
 
   Conditions closed(Conditions conditions);
+  // Those on data that the goal does not depend on hardly ever decide.
+  [[nodiscard]] Conditions without_other_data(std::span<const z3::expr> given,
+                                              const z3::expr& goal);
   z3::check_result check(const Conditions& conditions, Assignment* values);
   // Splits by the values of one symbol; absent: there is none to split by.
   std::optional<z3::check_result> split(const Conditions& conditions, const Linear& linear,

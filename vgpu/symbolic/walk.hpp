@@ -95,12 +95,14 @@ class Walk {
     Value initial{};
     z3::expr symbol;  // its value at the header, if nothing better is known
     unsigned bits = 32;
-    std::optional<z3::expr> closed{};  // its value as a function of the number of iterations
-    std::optional<Value> swapped{};    // the same, of an address that is now of one array, now of
-                                       // another one
-    bool is_free = true;               // neither closed nor of a domain
-    bool is_lost = false;              // nothing is known of it
-    std::vector<Integer> sequence{};   // its values, iteration by iteration, if they are few
+    std::optional<z3::expr> closed{};   // its value as a function of the number of iterations
+    std::optional<Value> swapped{};     // the same, of an address that is now of one array, now of
+                                        // another one
+    bool is_free = true;                // neither closed nor of a domain
+    bool is_lost = false;               // nothing is known of it
+    std::vector<Integer> sequence{};    // its values, iteration by iteration, if they are few
+    std::vector<Integer> firsts{};      // of a domain: its values in the first iteration,
+    std::map<Integer, Integer> next{};  // and what an iteration makes of each value
   };
   struct Summary {
     std::uint32_t loop = 0;
@@ -136,6 +138,7 @@ class Walk {
   void guess_trip_bounds(Summary& summary);
   void guess_ranges(Summary& summary, const ThreadState& after);
   void learn_from_previous(Summary& summary, const ThreadState& after);
+  void drop_unreached_values(Summary& summary, const ThreadState& after);
   // Drops what is not true in every iteration; returns whether there was something.
   bool drop_wrong(Summary& summary, const ThreadState& after);
   [[nodiscard]] z3::expr at_start(const Summary& summary, const z3::expr& term);
