@@ -319,6 +319,11 @@ std::string_view advice_for(const vgpu::Finding& finding) {
     return kAdviceForFlags;
   }
   if (is_before_bulk_copy(finding)) return kAdviceForBulkCopies;
+  if (finding.kind == FindingKind::use_after_free && finding.lack == Lack::copy_wait) {
+    return "The thread that begins copies waits until they have read, before it exits: "
+           "cp.async.bulk.wait_group.read 0, also behind a loop that leaves some in flight. A copy "
+           "to another block is known by its mbarrier there: let a barrier of the cluster follow.";
+  }
   if (finding.relation == vgpu::Relation::launches) {
     const std::string_view between = advice_for_launches(finding.lack);
     if (!between.empty()) return between;

@@ -223,6 +223,63 @@ __global__ void target_read_in_time(int* out) {
 }
 LITMUS(target_read_in_time) { target_read_in_time<<<1, 32>>>(zeroed<int>(33)); }
 
+// The shared memory of a block ends with its threads: a copy that nobody has waited for may read it
+// afterwards.
+// expect: use-after-free shared
+__global__ void block_ends_before_its_copy(int* out) {
+  __shared__ alignas(16) int s[32];
+  const int t = threadIdx.x;
+  s[t] = t;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  if (t == 0) {
+    for (int part = 0; part < 2; ++part) {
+      COPY_OUT(out + 16 * part, s + 16 * part, 64);  //~ read
+      DO("cp.async.bulk.commit_group;");
+    }
+    DO("cp.async.bulk.wait_group.read 1;");
+  }
+}
+LITMUS(block_ends_before_its_copy) { block_ends_before_its_copy<<<1, 32>>>(zeroed<int>(32)); }
+
+// expect: clean
+__global__ void block_ends_after_the_reads_of_its_copies(int* out) {
+  __shared__ alignas(16) int s[32];
+  const int t = threadIdx.x;
+  s[t] = t;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  if (t % 16 != 0) return;
+  COPY_OUT(out + 32 * blockIdx.x + t, s + t, 64);
+  DO("cp.async.bulk.commit_group;");
+  if (t == 16) DO("cp.async.bulk.wait_group.read 0;");
+  if (t == 0) DO("cp.async.bulk.wait_group 0;");
+}
+LITMUS(block_ends_after_the_reads_of_its_copies) {
+  block_ends_after_the_reads_of_its_copies<<<2, 32>>>(zeroed<int>(64));
+}
+
+// A tile that is brought and never used may arrive when another block has the memory.
+// expect: use-after-free shared
+__global__ void block_ends_before_a_copy_arrives(const int* in, int* out) {
+  __shared__ alignas(16) int s[2][32];
+  __shared__ unsigned long long object[2];
+  const int t = threadIdx.x;
+  if (t == 0) {
+    for (int stage = 0; stage < 2; ++stage) {
+      INIT_OBJECT(&object[stage], 1);
+      EXPECT(&object[stage], 128);
+      COPY_IN(s[stage], in, 128, &object[stage]);  //~ write
+    }
+  }
+  __syncthreads();
+  WAIT(".shared", &object[0], 0);
+  out[t] = s[0][31 - t];
+}
+LITMUS(block_ends_before_a_copy_arrives) {
+  block_ends_before_a_copy_arrives<<<1, 32>>>(zeroed<int>(32), zeroed<int>(32));
+}
+
 // Reductions of several blocks at one place are atomic.
 // expect: clean
 __global__ void reduce_out(int* out) {
@@ -336,6 +393,33 @@ __global__ void __cluster_dims__(2, 1, 1) copy_to_a_neighbour_at_block_scope(int
 LITMUS(copy_to_a_neighbour_at_block_scope) {
   copy_to_a_neighbour_at_block_scope<<<2, 32>>>(zeroed<int>(64));
 }
+
+// The neighbour has received the bytes, but the block that sends them does not wait for that.
+// expect: use-after-free shared
+__global__ void __cluster_dims__(2, 1, 1) sender_ends_early(int* out) {
+  __shared__ alignas(16) int s[32];
+  __shared__ alignas(16) int inbox[32];
+  __shared__ unsigned long long object;
+  unsigned rank, inbox_there, object_there;
+  const int t = threadIdx.x;
+  CLUSTER_RANK(rank);
+  s[t] = rank;
+  if (t == 0) {
+    INIT_OBJECT(&object, 1);
+    EXPECT(&object, 128);
+  }
+  DO("fence.proxy.async;");
+  DO("barrier.cluster.arrive; barrier.cluster.wait;");
+  MAPPED(inbox_there, inbox, rank ^ 1);
+  MAPPED(object_there, &object, rank ^ 1);
+  if (rank == 0) {
+    if (t == 0) COPY_ACROSS(inbox_there, s, 128, object_there);  //~ read
+    return;
+  }
+  WAIT(".acquire.cluster.shared::cta", &object, 0);
+  out[t] = inbox[t];
+}
+LITMUS(sender_ends_early) { sender_ends_early<<<2, 32>>>(zeroed<int>(32)); }
 
 // expect: clean
 __global__ void __cluster_dims__(2, 1, 1) store_at_a_neighbour(int* out) {

@@ -185,38 +185,23 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
 }
 
 // The shared memory of a block ends when all its threads have exited, so each access by another
-// block must come before the exit of some thread of the owner.  Arrivals at an mbarrier have been
-// made, whatever their scopes are, when a thread has seen the phase complete.
+// block, and each by an asynchronous copy, must come before the exit of some thread of the owner.
+// Arrivals at an mbarrier have been made, whatever their scopes are, when a thread has seen the
+// phase complete; so are the copies that it counts.
 void GeneralRaceChecker::end_shared(const Sync& sync) {
-  const auto& all_remote = owners_.remote_of(*sync.shared);
-  if (all_remote.empty() || !sync.has_ended) return;
+  const auto& uses = owners_.uses_of(*sync.shared);
+  if (uses.empty() || !sync.has_ended) return;
   const VectorClock known = state_.order.threads().knowledge_of_block(sync.place);
   VectorClock seen = known;
   state_.barrier_objects.add_seen(sync.shared->id, seen);
-  const Program& program = *sync.program;
-  const Dim3 block =
-      state_.launches[state_.order.launches().current()].grid.position_of(sync.place.block);
-  for (const SharedOwners::Remote& remote : all_remote) {
-    const bool is_arrival = program.code[remote.pc].kind == InstrKind::barrier_object;
+  for (const SharedOwners::Use& use : uses) {
+    const bool is_counted =
+        use.is_copy || sync.program->code[use.pc].kind == InstrKind::barrier_object;
     std::uint32_t late = 0;
-    for_each_bit(remote.lanes, [&](unsigned lane) {
-      if (!state_.order.knows(is_arrival ? seen : known, remote.segment, lane)) late |= 1u << lane;
+    for_each_bit(use.lanes, [&](unsigned lane) {
+      if (!state_.order.knows(is_counted ? seen : known, use.segment, lane)) late |= 1u << lane;
     });
-    if (late == 0) continue;
-    reporter_.report({&program, remote.pc, ptx::kNone, 1u << 30}, [&] {
-      Finding finding;
-      finding.kind = FindingKind::use_after_free;
-      finding.space = "shared";
-      finding.kernel = kernel_name(program.kernel);
-      finding.object = remote.object;
-      const auto lane = static_cast<unsigned>(std::countr_zero(late));
-      finding.accesses = {reports_.side_of({remote.segment, lane, remote.pc, remote.access_class})};
-      finding.message = fmt::format(
-          "block ({},{},{}), whose shared memory this is, may have exited: nothing orders (1) "
-          "before its end, as a last barrier of the cluster does",
-          block.x, block.y, block.z);
-      return finding;
-    });
+    if (late != 0) reports_.report_late(sync, use, static_cast<unsigned>(std::countr_zero(late)));
   }
 }
 

@@ -31,6 +31,30 @@ AccessSide RaceReports::side_of(const EarlierAccess& earlier) const {
        launch.block.position_of(segment.warp * kWarpLanes + earlier.lane)});
 }
 
+void RaceReports::report_late(const Sync& end, const SharedOwners::Use& use, unsigned lane) {
+  const Program& program = *end.program;
+  if (use.is_copy && copies_in_races_.contains(use.pc)) return;
+  const std::uint32_t more = use.is_copy ? 1u << 29 : 1u << 30;
+  reporter_.report({&program, use.pc, ptx::kNone, more}, [&] {
+    const CheckedLaunch& launch = state_.launches[state_.order.launches().current()];
+    const Dim3 block = launch.grid.position_of(end.place.block);
+    Finding finding;
+    finding.kind = FindingKind::use_after_free;
+    finding.space = "shared";
+    finding.kernel = kernel_name(program.kernel);
+    finding.object = use.object;
+    finding.accesses = {side_of({use.segment, lane, use.pc, use.access_class})};
+    if (use.is_copy) finding.lack = Lack::copy_wait;
+    finding.message = fmt::format(
+        "block ({},{},{}), whose shared memory this is, may have exited{}", block.x, block.y,
+        block.z,
+        use.is_copy ? " before the asynchronous copy (1) is complete: no thread of the block has "
+                      "waited for it"
+                    : ": nothing orders (1) before its end, as a last barrier of the cluster does");
+    return finding;
+  });
+}
+
 bool RaceReports::report(const CheckedRow& row, const LaneAccess& mine,
                          const EarlierAccess& earlier) {
   const Access& access = *row.access;
@@ -42,6 +66,10 @@ bool RaceReports::report(const CheckedRow& row, const LaneAccess& mine,
   if (cannot_go_wrong(row, mine, earlier, earlier_kind)) return true;
   if (earlier.is_handed && has_seen_release(row, mine.lane, earlier)) return false;
   const Weight weight = weight_of(row, mine, earlier);
+  if (access.space == ptx::Space::shared) {
+    if (segment.asynchronous) copies_in_races_.insert(earlier.pc);
+    if (access.asynchronous) copies_in_races_.insert(access.pc);
+  }
   const bool one_block = segment.block == state_.order.launches().block_key(access.place);
   const Relation relation =
       one_launch ? relation_of(one_block, segment.warp == access.place.warp) : Relation::launches;

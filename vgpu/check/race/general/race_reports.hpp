@@ -2,11 +2,13 @@
 // (race_weight.hpp).
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "vgpu/check/order/collective_order.hpp"
 #include "vgpu/check/race/general/general_state.hpp"
 #include "vgpu/check/race/general/race_explainer.hpp"
+#include "vgpu/check/race/general/shared_owners.hpp"
 #include "vgpu/check/race/race_weight.hpp"
 #include "vgpu/check/race/same_value_stores.hpp"
 #include "vgpu/check/reporter.hpp"
@@ -19,11 +21,18 @@ class RaceReports {
       : reporter_(reporter), collectives_(collectives), state_(state), explainer_(state) {}
 
   void forget_answers() { seen_release_ = {}; }
-  void begin_launch() { same_value_stores_.clear(); }
+  void begin_launch() {
+    same_value_stores_.clear();
+    copies_in_races_.clear();
+  }
   // Reports a race.  Returns whether the rest of the row needs no check; false: only this lane's
   // access is known to be harmless.
   bool report(const CheckedRow& row, const LaneAccess& mine, const EarlierAccess& earlier);
   [[nodiscard]] AccessSide side_of(const EarlierAccess& earlier) const;
+  // Reports an access to the shared memory of a block that may come after the block's end.  A copy
+  // that is in a race there has its finding.
+  //   end: the end of the block
+  void report_late(const Sync& end, const SharedOwners::Use& use, unsigned lane);
 
  private:
   // The latest answer of has_seen_release() for a whole block.
@@ -58,6 +67,7 @@ class RaceReports {
   SwapGuesses guesses_;
   SameValueStores same_value_stores_;
   SeenRelease seen_release_;
+  std::set<std::uint32_t> copies_in_races_;  // their instructions, in this launch
 };
 
 }  // namespace warpcheck::vgpu

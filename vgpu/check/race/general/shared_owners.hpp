@@ -1,4 +1,5 @@
-// The blocks that own shared memory, and the accesses to it by other blocks of the cluster.
+// The blocks that own shared memory, and the accesses to it that the end of the block does not
+// wait for: those by other blocks of the cluster, and those by asynchronous copies of its own.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,14 @@ class SharedOwners {
  public:
   explicit SharedOwners(const ThreadOrder& order) : order_(order) {}
 
-  // An access to a block's shared memory by a thread of another block.
-  struct Remote {
+  // An access to a block's shared memory that must come before the block's end.
+  struct Use {
     SegmentId segment = 0;
     std::uint32_t lanes = 0;
     std::uint32_t pc = 0;
     unsigned access_class = 0;
     std::string object;
+    bool is_copy = false;  // of the block itself; else by a thread of another block
   };
 
   void clear() { owners_.clear(); }
@@ -32,17 +34,17 @@ class SharedOwners {
   // Returns the first segment that can have accessed the memory of `access` for its present owner.
   [[nodiscard]] SegmentId first_segment_of(const Access& access) const;
   // Records an access by a thread of one block to the shared memory of another block of the
-  // cluster.
+  // cluster, or one by an asynchronous copy of the block itself.
   //   now: the segment of the access
   void remember(const Access& access, SegmentId now);
-  [[nodiscard]] const std::vector<Remote>& remote_of(const Allocation& shared) const {
-    return owners_[shared.id].remote;
+  [[nodiscard]] const std::vector<Use>& uses_of(const Allocation& shared) const {
+    return owners_[shared.id].uses;
   }
   // Calls visit(segment) for each recorded access.
   template <typename Visit>
   void for_each_segment(Visit visit) {
     for (Owner& owner : owners_) {
-      for (Remote& remote : owner.remote) visit(remote.segment);
+      for (Use& use : owner.uses) visit(use.segment);
     }
   }
   //   renewed: the new numbers of segments, by their old numbers
@@ -52,8 +54,10 @@ class SharedOwners {
   struct Owner {
     BlockKey block = 0;
     SegmentId first_segment = 0;  // 0: no owner
-    std::vector<Remote> remote;
+    std::vector<Use> uses;
   };
+
+  void remember_copy(Owner& owner, const Access& access, SegmentId now) const;
 
   const ThreadOrder& order_;
   std::vector<Owner> owners_;  // by Allocation::id
