@@ -1,5 +1,7 @@
 #include <cuda_runtime.h>
 
+#include <new>
+
 #include "vgpu/cudart/testing/separate_test_kernels.hpp"
 
 namespace warpcheck::cudart::separate_test {
