@@ -11,10 +11,10 @@
 
 #include "cli/orders/judge_arguments.hpp"
 #include "harness/case/atomic_file.hpp"
-#include "harness/orders/edited_engine.hpp"
 #include "harness/orders/mutants.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/search/check.hpp"
+#include "harness/trial/experiment_engine.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
@@ -66,7 +66,7 @@ CheckOptions check_options(const MutateArguments& arguments) {
 
 // Runs the pair's claims as `check` does.
 void try_claims(const AnyPair& pair, const MutateArguments& arguments, JudgedMutant& judged) {
-  EditedEngine engine(virtual_gpu(), judged.mutant.edits);
+  ExperimentEngine engine(virtual_gpu(), judged.mutant.edits);
   std::vector<std::string> claims{""};
   for (const PropertyEntry& property : pair.properties()) claims.push_back(property.name);
   for (const std::string& claim : claims) {

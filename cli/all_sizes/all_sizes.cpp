@@ -12,9 +12,9 @@
 #include "harness/case/atomic_file.hpp"
 #include "harness/input/json.hpp"
 #include "harness/kernel/kernel_pair.hpp"
-#include "harness/orders/edited_engine.hpp"
 #include "harness/prove/points.hpp"
 #include "harness/search/search.hpp"
+#include "harness/trial/experiment_engine.hpp"
 #include "harness/trial/trial.hpp"
 #include "vgpu/program/library_headers.hpp"
 #include "vgpu/ptx/module.hpp"
@@ -187,7 +187,7 @@ std::optional<Case> find_failure(const AnyPair& pair, Points& points,
     }
   }
   if (!points.has_blocks()) blocks = {0};
-  EditedEngine edited(virtual_gpu(), edits);
+  ExperimentEngine edited(virtual_gpu(), edits);
   TrialRunner runner(edits.empty() ? virtual_gpu() : edited);
   for (const std::uint32_t size : sizes) {
     for (const std::uint32_t block : blocks) {

@@ -16,8 +16,8 @@
 #include "harness/pair/source_path.hpp"
 #include "harness/search/search.hpp"
 #include "harness/shrink/shrink.hpp"
+#include "harness/trial/experiment_engine.hpp"
 #include "harness/trial/schedule_search.hpp"
-#include "harness/trial/supposing_engine.hpp"
 #include "harness/trial/trial.hpp"
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/schedule/default_policy.hpp"
@@ -239,7 +239,7 @@ class CaseFix final : public FixSearch {
   }
 
   const CaseRecord& record_;
-  SupposingEngine engine_{virtual_gpu()};
+  ExperimentEngine engine_{virtual_gpu()};
   std::vector<cudart::Unit*> loaded_;  // of the units
   std::vector<Case> cases_;
 };

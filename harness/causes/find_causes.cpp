@@ -16,8 +16,8 @@
 #include "harness/causes/changes.hpp"
 #include "harness/input/json.hpp"
 #include "harness/search/search.hpp"
+#include "harness/trial/experiment_engine.hpp"
 #include "harness/trial/schedule_search.hpp"
-#include "harness/trial/supposing_engine.hpp"
 #include "harness/trial/trial.hpp"
 #include "harness/trial/watched_engine.hpp"
 #include "vgpu/schedule/strategies.hpp"
@@ -98,7 +98,8 @@ class CaseCauses final : public CauseSearch {
     const bool is_of_host = change.edits.empty();
     if (!is_of_host) tried.settings.edits = std::make_shared<const ptx::Edits>(change.edits);
     tried.settings.limits.steps_max = std::min({of.settings.limits.steps_max, steps_max, budget()});
-    SupposingEngine engine(engine_, change.supposed);
+    ExperimentEngine engine(engine_);
+    engine.suppose(change.supposed);
     TrialRunner runner(engine);
     Verdict verdict = runner.run(tried);
     pay(std::max<std::uint64_t>(verdict.steps, 1) * runner.trials());

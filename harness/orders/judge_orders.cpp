@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "harness/orders/edited_engine.hpp"
 #include "harness/search/search.hpp"
 #include "harness/shrink/shrink.hpp"
+#include "harness/trial/experiment_engine.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
@@ -151,7 +151,7 @@ ChangeProof prove_change(const AnyPair& pair, const ptx::Edits& edits,
   limits.builds = builds;
   limits.jobs = options.jobs;
   limits.stop = options.stop;
-  EditedEngine engine(virtual_gpu(), edits);
+  ExperimentEngine engine(virtual_gpu(), edits);
   ProofLog log("");
   const std::array pairs{&pair};
   PairProof proof;
