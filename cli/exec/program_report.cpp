@@ -231,6 +231,75 @@ bool have_same_roles(const vgpu::Finding& one, const vgpu::Finding& other) {
                             &vgpu::AccessSide::role);
 }
 
+// Returns the findings in the order of their first records; the last record of a finding has its
+// final count.
+std::vector<vgpu::Finding> findings_of(const ProgramRun& run) {
+  std::vector<vgpu::Finding> findings;
+  std::map<std::pair<int, std::size_t>, std::size_t> place_of;  // by process and number
+  for (const cudart::ExecRecord& record : run.records) {
+    const auto* const found = std::get_if<cudart::FindingRecord>(&record.what);
+    if (found == nullptr) continue;
+    const auto [place, is_new] =
+        place_of.try_emplace({record.process, found->number}, findings.size());
+    if (is_new) findings.emplace_back();
+    findings[place->second] = found->finding;
+  }
+  return findings;
+}
+
+// Adds what a record says, unless it is a finding.
+void add_record(ProgramReport& report, const ProgramRun& run, const cudart::ExecRecord& record) {
+  if (std::holds_alternative<cudart::StartRecord>(record.what)) report.runtime_loaded = true;
+  if (const auto* const refusal = std::get_if<cudart::RefusalRecord>(&record.what)) {
+    if (std::ranges::find(report.refusals, refusal->reason) == report.refusals.end()) {
+      report.refusals.push_back(refusal->reason);
+    }
+  }
+  if (const auto* const gap = std::get_if<cudart::NotCheckedRecord>(&record.what)) {
+    report.add_not_checked(gap->what);
+  }
+  if (const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what)) {
+    report.kernels.insert(kernel->name);
+    if (!kernel->proved.empty()) report.proved.emplace(kernel->name, kernel->proved);
+  }
+  if (const auto* const counts = std::get_if<cudart::CountsRecord>(&record.what)) {
+    vgpu::merge(report.counted, counts->instrs);
+  }
+  if (const auto* const end = std::get_if<cudart::EndRecord>(&record.what)) {
+    // A process that could write no log still records its end.
+    if (!run.logs.contains(record.process)) report.launches += end->launches;
+    report.kernels.insert(end->kernels.begin(), end->kernels.end());
+  }
+}
+
+// Adds a finding of the latest run.
+void add_recorded(ProgramReport& report, const vgpu::Finding& recorded, bool timed_out,
+                  unsigned heap) {
+  vgpu::Finding finding = seen_from_here(recorded);
+  // A loop of the host in which nothing changes might have counted (host_loops.hpp).  It did not
+  // end.
+  if (timed_out && finding.kind == vgpu::FindingKind::deadlock) {
+    finding.severity = vgpu::Severity::error;
+  }
+  if (const Expectation* const by = report.expectations.find(recorded)) {
+    return add_expected(report.expected, std::move(finding), name_in_reports(report.program), *by);
+  }
+  const auto known = std::ranges::find_if(report.findings, [&](const auto& other) {
+    return other.finding.severity == finding.severity &&
+           vgpu::class_of(other.finding) == vgpu::class_of(finding);
+  });
+  if (known == report.findings.end()) {
+    report.findings.push_back({std::move(finding), report.runs, heap, vgpu::class_of(recorded)});
+    return;
+  }
+  known->finding.count += finding.count;
+  const bool is_told = have_same_roles(known->finding, finding) ||
+                       std::ranges::any_of(known->of_other_roles, [&](const auto& other) {
+                         return have_same_roles(other, finding);
+                       });
+  if (!is_told) known->of_other_roles.push_back(std::move(finding));
+}
+
 }  // namespace
 
 void ProgramReport::add(const ProgramRun& run, unsigned heap) {
@@ -252,62 +321,9 @@ void ProgramReport::add(const ProgramRun& run, unsigned heap) {
   for (const std::string& error : run.unreadable) {
     refusals.push_back(internal_error(fmt::format("the program's process {}", error)));
   }
-  // By process and number: the last record of a finding has its final count.
-  std::map<std::pair<int, std::size_t>, vgpu::Finding> latest;
-  std::vector<std::pair<int, std::size_t>> order;
-  for (const cudart::ExecRecord& record : run.records) {
-    if (std::holds_alternative<cudart::StartRecord>(record.what)) runtime_loaded = true;
-    if (const auto* const refusal = std::get_if<cudart::RefusalRecord>(&record.what)) {
-      if (std::ranges::find(refusals, refusal->reason) == refusals.end()) {
-        refusals.push_back(refusal->reason);
-      }
-    }
-    if (const auto* const gap = std::get_if<cudart::NotCheckedRecord>(&record.what)) {
-      add_not_checked(gap->what);
-    }
-    if (const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what)) {
-      kernels.insert(kernel->name);
-      if (!kernel->proved.empty()) proved.emplace(kernel->name, kernel->proved);
-    }
-    if (const auto* const counts = std::get_if<cudart::CountsRecord>(&record.what)) {
-      vgpu::merge(counted, counts->instrs);
-    }
-    if (const auto* const end = std::get_if<cudart::EndRecord>(&record.what)) {
-      // A process that could write no log still records its end.
-      if (!run.logs.contains(record.process)) launches += end->launches;
-      kernels.insert(end->kernels.begin(), end->kernels.end());
-    }
-    if (const auto* const found = std::get_if<cudart::FindingRecord>(&record.what)) {
-      const std::pair key{record.process, found->number};
-      if (latest.insert_or_assign(key, found->finding).second) order.push_back(key);
-    }
-  }
-  for (const auto& key : order) {
-    const vgpu::Finding& recorded = latest.at(key);
-    vgpu::Finding finding = seen_from_here(recorded);
-    // A loop of the host in which nothing changes might have counted (host_loops.hpp).  It did not
-    // end.
-    if (run.timed_out && finding.kind == vgpu::FindingKind::deadlock) {
-      finding.severity = vgpu::Severity::error;
-    }
-    if (const Expectation* const by = expectations.find(recorded)) {
-      add_expected(expected, std::move(finding), name_in_reports(program), *by);
-      continue;
-    }
-    const auto known = std::ranges::find_if(findings, [&](const Found& other) {
-      return other.finding.severity == finding.severity &&
-             vgpu::class_of(other.finding) == vgpu::class_of(finding);
-    });
-    if (known == findings.end()) {
-      findings.push_back({std::move(finding), runs, heap, vgpu::class_of(recorded)});
-    } else {
-      known->finding.count += finding.count;
-      const bool is_told = have_same_roles(known->finding, finding) ||
-                           std::ranges::any_of(known->of_other_roles, [&](const auto& other) {
-                             return have_same_roles(other, finding);
-                           });
-      if (!is_told) known->of_other_roles.push_back(std::move(finding));
-    }
+  for (const cudart::ExecRecord& record : run.records) add_record(*this, run, record);
+  for (const vgpu::Finding& recorded : findings_of(run)) {
+    add_recorded(*this, recorded, run.timed_out, heap);
   }
 }
 

@@ -65,7 +65,6 @@ vgpu::DeviceRuntime::Size DeviceGrids::size() const {
 
 DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
   const std::span<const std::uint64_t> given = call.arguments;
-  const auto of_block = [&](std::uint64_t handle) { return Stream{call.block, handle}; };
   switch (call.function) {
     case DeviceFunction::cudaGraphSetConditional: {
       const auto found = dependencies_.conditionals.find(given[0]);
@@ -89,6 +88,42 @@ DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
     }
     case DeviceFunction::__cudaCDP2MemcpyAsync: return copy(call);
     case DeviceFunction::__cudaCDP2MemsetAsync: return fill(call);
+    case DeviceFunction::__cudaCDP2StreamCreateWithFlags:
+    case DeviceFunction::__cudaCDP2StreamDestroy:
+    case DeviceFunction::__cudaCDP2EventCreateWithFlags:
+    case DeviceFunction::__cudaCDP2EventRecord:
+    case DeviceFunction::__cudaCDP2EventRecordWithFlags:
+    case DeviceFunction::__cudaCDP2StreamWaitEvent:
+    case DeviceFunction::__cudaCDP2EventDestroy: return answer_of_streams(call);
+    case DeviceFunction::__cudaCDP2GetLastError:
+      return {.result = static_cast<std::uint64_t>(std::exchange(last_error_, cudaSuccess))};
+    case DeviceFunction::__cudaCDP2PeekAtLastError:
+      return {.result = static_cast<std::uint64_t>(last_error_)};
+    case DeviceFunction::__cudaCDP2GetDevice: return {.stored = dependencies_.device.number};
+    case DeviceFunction::__cudaCDP2GetDeviceCount: return {.stored = dependencies_.devices};
+    case DeviceFunction::__cudaCDP2RuntimeGetVersion:
+      return {.stored = virtual_gpu::kRuntimeVersion};
+    case DeviceFunction::__cudaCDP2DeviceGetAttribute:
+      return {.stored = static_cast<std::uint32_t>(
+                  attribute_of(dependencies_.capability, static_cast<int>(given[1])))};
+    case DeviceFunction::__cudaCDP2DeviceGetLimit:
+      if (given[1] >= DeviceLimits::kCount) return failed(cudaErrorInvalidValue);
+      return {.stored = dependencies_.device.limits.get(static_cast<cudaLimit>(given[1]))};
+    case DeviceFunction::__cudaCDP2GetErrorName:
+      return {.result = text(text_of(static_cast<cudaError_t>(given[0])).name)};
+    case DeviceFunction::__cudaCDP2GetErrorString:
+      return {.result = text(text_of(static_cast<cudaError_t>(given[0])).text)};
+    case DeviceFunction::__cudaCDP2Malloc:
+    case DeviceFunction::__cudaCDP2Free: break;  // handled by the device heap
+  }
+  return failed(cudaErrorNotSupported);
+}
+
+// Streams and events are of a block.
+DeviceAnswer DeviceGrids::answer_of_streams(const DeviceCall& call) {
+  const std::span<const std::uint64_t> given = call.arguments;
+  const auto of_block = [&](std::uint64_t handle) { return Stream{call.block, handle}; };
+  switch (call.function) {
     case DeviceFunction::__cudaCDP2StreamCreateWithFlags: {
       if (given[1] != cudaStreamNonBlocking) return failed(cudaErrorInvalidValue);
       last_of_[of_block(next_handle_)];
@@ -118,28 +153,8 @@ DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
     case DeviceFunction::__cudaCDP2EventDestroy:
       return events_.erase(of_block(given[0])) != 0 ? DeviceAnswer{}
                                                     : failed(cudaErrorInvalidResourceHandle);
-    case DeviceFunction::__cudaCDP2GetLastError:
-      return {.result = static_cast<std::uint64_t>(std::exchange(last_error_, cudaSuccess))};
-    case DeviceFunction::__cudaCDP2PeekAtLastError:
-      return {.result = static_cast<std::uint64_t>(last_error_)};
-    case DeviceFunction::__cudaCDP2GetDevice: return {.stored = dependencies_.device.number};
-    case DeviceFunction::__cudaCDP2GetDeviceCount: return {.stored = dependencies_.devices};
-    case DeviceFunction::__cudaCDP2RuntimeGetVersion:
-      return {.stored = virtual_gpu::kRuntimeVersion};
-    case DeviceFunction::__cudaCDP2DeviceGetAttribute:
-      return {.stored = static_cast<std::uint32_t>(
-                  attribute_of(dependencies_.capability, static_cast<int>(given[1])))};
-    case DeviceFunction::__cudaCDP2DeviceGetLimit:
-      if (given[1] >= DeviceLimits::kCount) return failed(cudaErrorInvalidValue);
-      return {.stored = dependencies_.device.limits.get(static_cast<cudaLimit>(given[1]))};
-    case DeviceFunction::__cudaCDP2GetErrorName:
-      return {.result = text(text_of(static_cast<cudaError_t>(given[0])).name)};
-    case DeviceFunction::__cudaCDP2GetErrorString:
-      return {.result = text(text_of(static_cast<cudaError_t>(given[0])).text)};
-    case DeviceFunction::__cudaCDP2Malloc:
-    case DeviceFunction::__cudaCDP2Free: break;  // handled by the device heap
+    default: return failed(cudaErrorNotSupported);
   }
-  return failed(cudaErrorNotSupported);
 }
 
 // Returns the grid that the arguments of a launch describe: its extents, those of its blocks, and

@@ -74,6 +74,7 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
  private:
   using Stream = std::pair<std::uint32_t, std::uint64_t>;  // a stream of a block
 
+  vgpu::DeviceAnswer answer_of_streams(const vgpu::DeviceCall& call);
   Grid grid_of(std::uint64_t kernel, std::span<const std::uint64_t> shape);
   [[nodiscard]] cudaError_t error_of(const Grid& grid) const;
   std::uint64_t parameter_buffer_of(const Grid& grid);
