@@ -186,6 +186,9 @@ FailedCall describe_launch(std::string_view call, const void* function,
   }
   failed.text += stream != nullptr ? ", stream>>>(...)" : ">>>(...)";
   failed.return_address = return_address;
+  const auto is_empty = [](const dim3& dim) { return dim.x == 0 || dim.y == 0 || dim.z == 0; };
+  failed.needs_question =
+      return_address != nullptr && !is_empty(configuration.grid) && !is_empty(configuration.block);
   return failed;
 }
 

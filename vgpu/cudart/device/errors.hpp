@@ -47,7 +47,7 @@ class Errors {
   cudaError_t refuse_in_host_function();
 
   // The last error of the calling thread.
-  [[nodiscard]] cudaError_t last() const { return last_.get(); }
+  [[nodiscard]] cudaError_t last() { return last_.get(); }
   cudaError_t take_last() { return last_.take(); }
 
   // Returns the error of a launch that failed fatally, or of a program that has forked after it had

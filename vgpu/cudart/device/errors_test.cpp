@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,26 @@ TEST_F(ErrorsOfCalls, AreToldAsTheCallIsDescribed) {
   errors.record(cudaErrorInvalidValue);
   ASSERT_EQ(found().size(), 2u);
   EXPECT_EQ(found()[1].object, "cudaFreeHost(nullptr)");
+}
+
+TEST_F(ErrorsOfCalls, OfLaunchesAreUnaskedUntilTheThreadAsks) {
+  begin_ambient();
+  const FailedCall launch{.text = "saxpy<<<1, 2048>>>(...)", .needs_question = true};
+  errors.describe_call(launch);
+  errors.record(cudaErrorInvalidValue);
+  EXPECT_EQ(last_errors.unasked(), (std::set<std::size_t>{0}));
+  EXPECT_EQ(errors.last(), cudaErrorInvalidValue);
+  EXPECT_TRUE(last_errors.unasked().empty());
+  errors.describe_call(launch);
+  errors.record(cudaErrorInvalidValue);
+  EXPECT_EQ(last_errors.unasked(), (std::set<std::size_t>{0}));
+  vgpu::Finding finding = found()[0];
+  raise_unasked(finding);
+  EXPECT_EQ(finding.severity, vgpu::Severity::error);
+  begin("cudaFree");  // its result says it
+  errors.record(cudaErrorInvalidValue);
+  errors.take_last();
+  EXPECT_TRUE(last_errors.unasked().empty());
 }
 
 TEST_F(ErrorsOfCalls, AreNotToldBesideAFindingOfTheCall) {

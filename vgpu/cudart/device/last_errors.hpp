@@ -1,10 +1,15 @@
 // cudaGetLastError: the last error of each host thread, of any device.
+//
+// A `<<<>>>` returns nothing, so a thread learns that it has failed only if it asks for the last
+// error.  Launches of which it never does are remembered.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -12,11 +17,14 @@ namespace warpcheck::cudart {
 
 class LastErrors {
  public:
-  [[nodiscard]] cudaError_t get() const {
+  // get(), take(): the calling thread asks for its error.
+  [[nodiscard]] cudaError_t get() {
+    unasked_of_thread_.erase(this_thread());
     const auto own = of_thread_.find(this_thread());
     return own == of_thread_.end() || own->second == cudaSuccess ? of_nobody_ : own->second;
   }
   cudaError_t take() {
+    unasked_of_thread_.erase(this_thread());
     const auto own = of_thread_.find(this_thread());
     cudaError_t& last =
         own == of_thread_.end() || own->second == cudaSuccess ? of_nobody_ : own->second;
@@ -25,8 +33,19 @@ class LastErrors {
   void set(cudaError_t error) { of_thread_[this_thread()] = error; }
   // Sets the error of work that no call has waited for: the first thread that asks receives it.
   void set_for_anybody(cudaError_t error) { of_nobody_ = error; }
+  // The last error of the calling thread is that of a failed `<<<>>>`, which this finding reports.
+  void set_unasked(std::size_t finding) { unasked_of_thread_[this_thread()].insert(finding); }
+  // Returns the findings of the launches for whose error no thread has asked.
+  [[nodiscard]] std::set<std::size_t> unasked() const {
+    std::set<std::size_t> all;
+    for (const auto& [thread, findings] : unasked_of_thread_) {
+      all.insert(findings.begin(), findings.end());
+    }
+    return all;
+  }
   void clear() {
     of_thread_.clear();
+    unasked_of_thread_.clear();
     of_nobody_ = cudaSuccess;
   }
 
@@ -39,6 +58,7 @@ class LastErrors {
   }
 
   std::unordered_map<std::uint64_t, cudaError_t> of_thread_;
+  std::unordered_map<std::uint64_t, std::set<std::size_t>> unasked_of_thread_;
   cudaError_t of_nobody_ = cudaSuccess;
 };
 

@@ -142,7 +142,9 @@ TrialResult System::end_ambient(bool report_leaks) {
   if (device_was_used_before_fork()) return peek_result();
   // Checkers that report at the end hear of it in any case.
   report_what_is_left([&](const vgpu::Allocation&) { return report_leaks; });
-  return peek_result();
+  TrialResult result = peek_result();
+  for (const std::size_t finding : last_errors_.unasked()) raise_unasked(result.findings[finding]);
+  return result;
 }
 
 // Starts the system with the settings of the trial that has begun.

@@ -187,14 +187,14 @@ void ExecSession::start() {
 }
 
 void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
-  if (counts_.size() <= number) counts_.resize(number + 1);
+  if (recorded_.size() <= number) recorded_.resize(number + 1);
   if (number >= traced_) {
     traced_ = number + 1;
     if (trace_ != nullptr) trace_->found(finding);
     if (agent_ != nullptr) agent_->found(finding);
   }
   if (settings_.findings_at_end) return;
-  counts_[number] = finding.count;
+  recorded_[number] = {finding.count, finding.severity};
   append({.process = ::getpid(), .what = FindingRecord{number, finding, arrivals()}});
 }
 
@@ -372,7 +372,8 @@ void ExecSession::end(const TrialResult& result, std::vector<std::string> kernel
   settings_.findings_at_end = false;  // this is the end
   std::size_t number = first;
   for (const vgpu::Finding& finding : result.findings) {
-    const bool is_known = number < counts_.size() && counts_[number] == finding.count;
+    const Recorded now{finding.count, finding.severity};
+    const bool is_known = number < recorded_.size() && recorded_[number] == now;
     if (!is_known) found(number, finding);
     ++number;
   }

@@ -118,7 +118,13 @@ class ExecSession {
   std::unique_ptr<DebugAgent> agent_;   // null: there is no debugger
   bool is_copy_ = false;                // of the process, made for a debugger
   std::size_t traced_ = 0;              // the number of findings that the trace or the agent has
-  std::vector<std::uint64_t> counts_;   // recorded counts, by number
+  // What was recorded of each finding that can still change, by number.
+  struct Recorded {
+    std::uint64_t count = 0;
+    vgpu::Severity severity = vgpu::Severity::error;
+    friend bool operator==(const Recorded&, const Recorded&) = default;
+  };
+  std::vector<Recorded> recorded_;
   vgpu::MemoryCounters counters_;
   CountsSaver counts_saver_{[this] { save_counts(); }};
   std::unique_ptr<vgpu::OrderFlow> order_;  // null: the order is not followed

@@ -137,16 +137,18 @@ void report_failed_library_call(Findings& findings, const LibraryFailure& failur
     finding.accesses.push_back(host_call_at(place));
     finding.message = fmt::format("(1) returned {}: {}", failure.answer, failure.why);
     describe_code(place, finding);
-    findings.mishaps().describe(key, as_cause(finding, failure.answer, place));
+    findings.mishaps().describe(key, as_cause(finding, failure.answer, place),
+                                findings.checkers().findings().size());
     return finding;
   });
   findings.mishaps().add(failure.function, key, nullptr);
 }
 
-void report_failed_call(Findings& findings, const KnownAddresses& known, cudaError_t error,
-                        std::string_view reason, const FailedCall& call) {
+std::optional<std::size_t> report_failed_call(Findings& findings, const KnownAddresses& known,
+                                              cudaError_t error, std::string_view reason,
+                                              const FailedCall& call) {
   const ApiCall& made = current_call();
-  if (made.name == nullptr || is_question(made.name, error)) return;
+  if (made.name == nullptr || is_question(made.name, error)) return {};
   std::vector<const void*> places = callers_from(made.return_address);
   if (call.return_address != nullptr) places.insert(places.begin(), call.return_address);
   const CallPlace place = place_of(places);
@@ -173,10 +175,18 @@ void report_failed_call(Findings& findings, const KnownAddresses& known, cudaErr
     if (finding.object.find("nullptr") != std::string::npos) {
       finding.cause = mishaps.of_pointer_to_nothing();
     }
-    mishaps.describe(key, as_cause(finding, name, place));
+    mishaps.describe(key, as_cause(finding, name, place), findings.checkers().findings().size());
     return finding;
   });
   mishaps.add(made.name, key, target_of(known, made));
+  return mishaps.finding_of(key);
+}
+
+void raise_unasked(vgpu::Finding& finding) {
+  finding.severity = vgpu::Severity::error;
+  finding.message +=
+      "; the program never asks for this error (cudaGetLastError()), so nothing tells it that the "
+      "kernel did not run";
 }
 
 }  // namespace warpcheck::cudart

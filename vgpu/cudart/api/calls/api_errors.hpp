@@ -1,5 +1,7 @@
 // Reports failed calls of the runtime API as findings.  Whether a program checks the result of a
-// call is not visible from outside, so each is a note, reported once for each place.
+// call is not visible from outside, so each is a note, reported once for each place.  A `<<<>>>`
+// has no result: if the program never asks for its error, the kernel is missing and nobody knows.
+// That is an error, which is known only at the program's end.
 //
 // Not reported are calls whose failure is an ordinary answer to a query (whether an event is
 // complete, whether a device has an attribute), calls that are refused by name or reported as
@@ -8,8 +10,12 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "vgpu/check/finding.hpp"
 
 namespace warpcheck::cudart {
 
@@ -23,13 +29,20 @@ struct FailedCall {
   std::string text;
   std::string kernel;                    // demangled
   const void* return_address = nullptr;  // of the `<<<>>>`; null: that of the call
+  // A `<<<>>>` of at least one thread: only cudaGetLastError() and cudaPeekAtLastError() tell that
+  // it has failed.  Where a launch of no threads fails, nothing is missing.
+  bool needs_question = false;
 };
 
 // Reports the current call of this thread as failed, and records it as a possible cause of later
 // findings.
 //   reason: which limit it breaks, and by what; empty: not known
-void report_failed_call(Findings& findings, const KnownAddresses& known, cudaError_t error,
-                        std::string_view reason, const FailedCall& call);
+// Returns the number of the finding; none: the failure is the answer to a query.
+std::optional<std::size_t> report_failed_call(Findings& findings, const KnownAddresses& known,
+                                              cudaError_t error, std::string_view reason,
+                                              const FailedCall& call);
+// Makes such a finding an error: the program has never asked for the launch's error.
+void raise_unasked(vgpu::Finding& finding);
 
 // Reports a failed call of a library in the same way (library_interface.hpp).
 void report_failed_library_call(Findings& findings, const LibraryFailure& failure);

@@ -35,7 +35,7 @@ void Mishaps::clear() {
   freed_at_.clear();
   memory_calls_.clear();
   performing_ = nullptr;
-  if (calls_ != 0 || !texts_.empty()) *this = {};
+  if (calls_ != 0 || !failures_.empty()) *this = {};
 }
 
 void Mishaps::allocated(const vgpu::Allocation& allocation) {
@@ -53,7 +53,7 @@ void Mishaps::freed(const vgpu::Allocation& allocation) {
 
 void Mishaps::add(std::string_view call, const std::string& key, const vgpu::Allocation* target) {
   ++calls_;
-  const std::string& what = texts_[key];
+  const std::string& what = failures_[key].text;
   if (target != nullptr) writes_[target] = what;
   if (is_launch(call)) last_launch_ = what;
   if (!gives_pointer(call)) return;

@@ -22,7 +22,13 @@ class Mishaps final : public vgpu::Causes {
  public:
   void clear();
   // Sets the text for a call with this key: "cudaMalloc(&pointer, 8589934592) failed before: ...".
-  void describe(const std::string& key, std::string text) { texts_[key] = std::move(text); }
+  //   finding: the number of the finding that reports it
+  void describe(const std::string& key, std::string text, std::size_t finding) {
+    failures_[key] = {std::move(text), finding};
+  }
+  [[nodiscard]] std::size_t finding_of(const std::string& key) const {
+    return failures_.at(key).finding;
+  }
   // Records that it has failed; the same call can fail often.
   //   target: the memory that it should have written, or null
   void add(std::string_view call, const std::string& key, const vgpu::Allocation* target);
@@ -56,9 +62,14 @@ class Mishaps final : public vgpu::Causes {
   }
 
  private:
+  struct Failure {
+    std::string text;
+    std::size_t finding = 0;
+  };
+
   const void* performing_ = nullptr;
-  std::map<std::string, std::string> texts_;  // by key
-  std::uint64_t calls_ = 0;                   // number of failed calls
+  std::map<std::string, Failure> failures_;  // by key
+  std::uint64_t calls_ = 0;                  // number of failed calls
   std::string first_allocation_, last_allocation_, last_launch_;
   std::uint64_t last_allocation_at_ = 0;
   std::size_t allocations_ = 0;

@@ -1,22 +1,26 @@
-// A failed call names the limit that it breaks, and by what.
+// A failed call names the limit that it breaks, and by what.  It is a note, but for a `<<<>>>` for
+// whose error the program never asks.
 // case grid: | | grid
-// expect grid: note api-error grid
+// expect grid: error api-error grid
 // says grid: (1) returned cudaErrorInvalidValue: invalid argument; gridDim.y 75000 > 65535
+// says grid: ; the program never asks for this error (cudaGetLastError())
 // case block: | | block
 // expect block: note api-error block
+// conceals block: never asks
 // says block: invalid argument; blockDim.z 128 > 64
 // case threads: | | threads
-// expect threads: note api-error threads
+// expect threads: error api-error threads
 // says threads: invalid argument; 2048 threads a block > 1024
 // case bounds: | | bounds
 // expect bounds: note api-error bounds
+// conceals bounds: never asks
 // says bounds: invalid argument; 256 threads a block > `__launch_bounds__(128)`
 // case dynamic: | | dynamic
-// expect dynamic: note api-error dynamic
+// expect dynamic: error api-error dynamic
 // says dynamic: invalid argument; 60000 bytes of dynamic shared memory > 49152 - 1024 static; cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize allows more
 // case dynamic_set: | | dynamic-set
-// expect dynamic_set: note api-error dynamic_set
-// says dynamic_set: invalid argument; 60000 bytes of dynamic shared memory > 256 set at limits.cu:93
+// expect dynamic_set: error api-error dynamic_set
+// says dynamic_set: invalid argument; 60000 bytes of dynamic shared memory > 256 set at limits.cu:97
 // case attribute: | --device sm_90 | attribute
 // expect attribute: note api-error attribute
 // says attribute: invalid argument; 232448 bytes of dynamic shared memory > 232448 of the device - 1024 static
@@ -45,7 +49,7 @@
 // expect kind: note api-error kind
 // says kind: ; 9 is no cudaMemcpyKind
 // case other_device: | --devices 2 | other-device
-// expect other_device: note api-error other_device
+// expect other_device: error api-error other_device
 // says other_device: ; the stream is of device 0, and the current one is 1
 // case never_recorded: | | never-recorded
 // expect never_recorded: note api-error never_recorded
@@ -208,6 +212,8 @@ int main(int, char** argv) {
   if (mode == "block") nothing<<<1, dim3(1, 1, 128)>>>();            //~ block
   if (mode == "threads") nothing<<<1, dim3(64, 32)>>>();             //~ threads
   if (mode == "bounds") bounded<<<1, 256>>>();                       //~ bounds
+  if (mode == "block") cudaGetLastError();
+  if (mode == "bounds") cudaPeekAtLastError();
   if (mode == "dynamic") shares<<<1, 1, 60000>>>(nullptr);           //~ dynamic
   if (mode == "dynamic-set") dynamic_set();
   if (mode == "attribute") {
