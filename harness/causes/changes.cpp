@@ -64,12 +64,17 @@ std::string operation_of(const vgpu::AccessSide& side, const std::vector<Launche
   return fmt::format("the {} at {}:{}", side.role, name, side.line);
 }
 
-// " between kernel scale and the host copy at main.cu:31"
+// " between kernel scale and the host copy at main.cu:31", " between two launches of kernel scale"
 std::string between_operations(const vgpu::Finding& finding,
                                const std::vector<LaunchedKernel>& kernels) {
   if (finding.accesses.size() < 2) return {};
-  return fmt::format(" between {} and {}", operation_of(finding.accesses[0], kernels),
-                     operation_of(finding.accesses[1], kernels));
+  const std::string one = operation_of(finding.accesses[0], kernels);
+  const std::string other = operation_of(finding.accesses[1], kernels);
+  if (one == other) {
+    const bool is_kernel = !finding.accesses[0].ptx.empty();
+    return is_kernel ? fmt::format(" between two launches of {}", one) : " between (1) and (2)";
+  }
+  return fmt::format(" between {} and {}", one, other);
 }
 
 // " at main.cu:40", of the last side that is host code.

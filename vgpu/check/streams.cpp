@@ -27,11 +27,12 @@ bool is_early_read(std::string_view call) { return call.starts_with(kEarlyRead);
 
 // Nodes that a program has added to a graph by hand are ordered by its edges alone; captured ones
 // have the names of calls in streams.
+bool is_node(std::string_view call) { return call.starts_with("cudaGraphAdd"); }
+
 std::string_view what_keeps_apart(std::string_view call) {
   if (is_early_read(call)) return "its access order lets it run before its turn in the stream";
-  return call.starts_with("cudaGraphAdd")
-             ? "no path of the graph's edges leads from one to the other"
-             : "they are in different streams";
+  return is_node(call) ? "no path of the graph's edges leads from one to the other"
+                       : "they are in different streams";
 }
 
 std::string message_of(const HostOperation& earlier, const HostOperation& later) {
@@ -110,6 +111,7 @@ Finding overlap_of_copy(std::string_view call, const Allocation& allocation, std
 
 void add_call(const Reporter& reporter, const HostAccess& access, Finding& finding) {
   finding.accesses.push_back(host_side(role_of_call(access)));
+  finding.lack = is_node(access.call) ? Lack::order_of_launches : Lack::wait_of_host;
   finding.message =
       access.call.empty()
           ? "the host does not wait for the kernel of (1): nothing orders their streams"

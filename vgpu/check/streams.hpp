@@ -39,8 +39,8 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
 // may not overlap.
 Finding overlap_of_copy(std::string_view call, const Allocation& allocation, std::uint64_t offset);
 
-// Adds the second side and the message of a race between a kernel, the first side, and a call of
-// the API.
+// Adds the second side, the message and what is missing of a race between a kernel, the first side,
+// and a call of the API.
 void add_call(const Reporter& reporter, const HostAccess& access, Finding& finding);
 
 // Makes the finding for a stream that waits for a value which no operation will write.

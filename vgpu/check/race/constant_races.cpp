@@ -178,7 +178,6 @@ void ConstantRaceChecker::report(const HostAccess& access, const Launch& launch,
                                 {launch.program, read.pc, launch.grid.position_of(read.who.block),
                                  launch.block.position_of(read.who.thread)})};
     add_call(reporter_, access, finding);
-    finding.lack = Lack::wait_of_host;
     return finding;
   });
 }

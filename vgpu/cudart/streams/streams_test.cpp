@@ -302,7 +302,8 @@ TEST_F(Streams, TellWhichLaunchesNothingOrders) {
     return finding.accesses[0].role + ", " + finding.accesses[1].role;
   };
   const std::string launches =
-      "nothing orders these two kernel launches: their streams are not synchronised";
+      "nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the "
+      "host leads from one to the other";
   const auto host = [](const std::string& call) {
     return "nothing orders the kernel of (1) and " + call + " (2): they are in different streams";
   };

@@ -314,8 +314,9 @@ TEST_F(DeferredMessage, IsLostWhenTheHostWritesTheFlag) {
     fence(0, 0);
     read_data(0, 0);
   }
-  EXPECT_EQ(messages(), (Messages{"nothing orders these two kernel launches: their streams are not "
-                                  "synchronised"}));
+  EXPECT_EQ(messages(), (Messages{"nothing orders these two kernel launches: no stream, event, "
+                                  "edge of a graph or wait of the host leads from one to the "
+                                  "other"}));
   EXPECT_EQ(reporter.findings()[0].count, 2u);
 }
 

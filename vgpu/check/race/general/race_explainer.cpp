@@ -46,8 +46,10 @@ RaceExplanation explain_launches(const AccessClass& before, const AccessClass& n
     return {Lack::order_of_grids,
             "nothing orders these two grids: one of them was launched by device code"};
   }
-  return {Lack::order_of_launches,
-          "nothing orders these two kernel launches: their streams are not synchronised"};
+  return {
+      Lack::order_of_launches,
+      "nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the "
+      "host leads from one to the other"};
 }
 
 bool multiplies(const Program& program, std::uint32_t pc) {

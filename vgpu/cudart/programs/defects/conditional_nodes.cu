@@ -5,7 +5,7 @@
 // A run without an argument is right.  With one it has that defect:
 // clang-format off
 // nvcc: -rdc=true -lcudadevrt
-// defect branches: data-race; nothing orders these two kernel launches: their streams are not synchronised
+// defect branches: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
 // defect body_bounds: out-of-bounds; (1) is outside every allocation
 // clang-format on
 #include <cstdio>

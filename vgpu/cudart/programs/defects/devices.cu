@@ -7,7 +7,7 @@
 // defect no_peer: out-of-bounds; (1) is in memory of device 1, which device 0 has no access to: cudaDeviceEnablePeerAccess(1) was not called there
 // defect disabled: out-of-bounds; (1) is in memory of device 1, which device 0 has no access to: cudaDeviceEnablePeerAccess(1) was not called there
 // defect closed_pool: out-of-bounds; (1) is in memory of device 1, which device 0 has no access to: its pool is not open to it (cudaMemPoolSetAccess)
-// defect no_event: data-race; nothing orders these two kernel launches: their streams are not synchronised
+// defect no_event: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
 // defect gpu_scope: data-race; nothing orders these two kernel launches, and the scope of (1) or (2) does not include the other's device
 // clang-format on
 #include <cstring>

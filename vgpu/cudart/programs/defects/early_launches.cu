@@ -7,7 +7,7 @@
 // defect never_waits: data-race; the kernel of (2) may begin before what that of (1) has written is visible (programmatic dependent launch): it never calls cudaGridDependencySynchronize()
 // defect lets_first: data-race; programmatic dependent launches: a kernel between the two lets the next one begin before it has waited for that of (1), and (2) does not come after cudaGridDependencySynchronize()
 // defect gap: data-race; programmatic dependent launches: a kernel between the two does not call cudaGridDependencySynchronize(), so waiting for it is no wait for that of (1)
-// defect begun: data-race; nothing orders these two kernel launches: their streams are not synchronised
+// defect begun: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
 // defect captured: data-race; the kernel of (1) lets that of (2) begin early (programmatic dependent launch), and (2) does not come after cudaGridDependencySynchronize()
 // defect edge: data-race; the kernel of (1) lets that of (2) begin early (programmatic dependent launch), and (2) does not come after cudaGridDependencySynchronize()
 // clang-format on

@@ -7,7 +7,7 @@
 //
 // A run without an argument is right.  With one it has that defect:
 // clang-format off
-// defect not_waited: data-race; nothing orders these two kernel launches: their streams are not synchronised
+// defect not_waited: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
 // defect no_access: out-of-bounds; (1) is in mapped memory that device 0 has no access to: cuMemSetAccess was not called for it
 // defect not_mapped: trap; (1) uses the address 0x1f0000800000, where no multicast object with memory is mapped
 // defect plain: out-of-bounds; (1) is outside every allocation: a pointer of the host, one that was never set, or an index that has wrapped?

@@ -5,12 +5,12 @@
 // clang-format off
 // defect own: data-race; no barrier orders (1) and (2)
 // defect own_later: data-race; no barrier orders (1) and (2)
-// defect before: data-race; nothing orders these two kernel launches: their streams are not synchronised
-// defect after: data-race; nothing orders these two kernel launches: their streams are not synchronised
-// defect not_told: data-race; nothing orders these two kernel launches: their streams are not synchronised
+// defect before: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
+// defect after: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
+// defect not_told: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
 // defect no_fence: data-race; (1)'s thread wrote a flag that was read before (2), but no release (a fence, or a release order) comes between (1) and that write
-// defect at_work: data-race; nothing orders these two kernel launches: their streams are not synchronised
-// defect later_at_work: data-race; nothing orders these two kernel launches: their streams are not synchronised
+// defect at_work: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
+// defect later_at_work: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
 // clang-format on
 #include <cstring>
 

@@ -4,9 +4,9 @@
 //
 // A run without an argument is right.  With one it has that defect:
 // clang-format off
-// defect no_wait: data-race; nothing orders these two kernel launches: their streams are not synchronised
-// defect no_barrier: data-race; nothing orders these two kernel launches: their streams are not synchronised
-// defect written_too_early: data-race; nothing orders these two kernel launches: their streams are not synchronised
+// defect no_wait: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
+// defect no_barrier: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
+// defect written_too_early: data-race; nothing orders these two kernel launches: no stream, event, edge of a graph or wait of the host leads from one to the other
 // defect never_written: deadlock; the host waits for a stream that waits in cuStreamWaitValue32 for a value, and nothing is left that could write it
 // clang-format on
 #include <cuda.h>

@@ -1,4 +1,5 @@
-// Memory of graphs: used after the node that frees it, by reads, writes and copies, in the graph and outside.
+// Memory of graphs: used after the node that frees it, by reads, writes and copies, in the graph and outside;
+// used by nodes that no edge orders.
 // case read_in_graph: | | 0
 // expect read_in_graph: error use-after-free use free_node
 // case written_in_graph: | | 1
@@ -15,6 +16,16 @@
 // expect freed_later: clean
 // case captured_ordered: | | 7
 // expect captured_ordered: clean
+// case copied_beside: | | 8
+// expect copied_beside: error data-race beside use
+// says copied_beside: nothing orders the kernel of (1) and cudaGraphAddMemcpyNode1D (2): no path of the graph's edges leads from one to the other
+// says copied_beside: hint: Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or a wait of the host; nodes of a graph by an edge (cudaGraphAddDependencies)
+// case copied_behind: | | 9
+// expect copied_behind: clean
+// case added_beside: | | 10
+// expect added_beside: error data-race use
+// expect added_beside: note data-race use
+// says added_beside: no stream, event, edge of a graph or wait of the host leads from one to the other
 #include <cstdlib>
 #include <vector>
 
@@ -83,7 +94,16 @@ int main(int, char** arguments) {
   void* of_fill[] = {&p};
   void* of_add[] = {&p, &out};
   Node last = kernel(graph, {made}, (void*)fill, of_fill);
-  if (kind == 5) last = kernel(graph, {last}, (void*)add, of_add);
+  const Node filled = last;
+  if (kind == 5 || kind >= 8) last = kernel(graph, {last}, (void*)add, of_add);
+  int copied[kCount];
+  if (kind == 8 || kind == 9) {
+    Node copy;
+    const Node* const after = kind == 8 ? &filled : &last;
+    cudaGraphAddMemcpyNode1D(&copy, graph, after, 1, copied, out, sizeof copied, cudaMemcpyDeviceToHost);  //~ beside
+  }
+  void* of_sum[] = {&out, &out};
+  if (kind == 10) kernel(graph, {filled}, (void*)add, of_sum);
   if (kind != 6) cudaGraphAddMemFreeNode(&freed, graph, &last, 1, p);  //~ free_node
   if (kind == 0) kernel(graph, {freed}, (void*)add, of_add);
   if (kind == 1) kernel(graph, {freed}, (void*)fill, of_fill);

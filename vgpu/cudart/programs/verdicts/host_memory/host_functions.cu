@@ -29,10 +29,10 @@
 // prints told: -1
 // case not_told: | | not-told
 // expect not_told: error data-race store load
-// says not_told: nothing orders these two kernel launches: their streams are not synchronised
+// says not_told: nothing orders these two kernel launches
 // case after_another_wait: | | after-another-wait
 // expect after_another_wait: error data-race store load
-// says after_another_wait: nothing orders these two kernel launches: their streams are not synchronised
+// says after_another_wait: nothing orders these two kernel launches
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>

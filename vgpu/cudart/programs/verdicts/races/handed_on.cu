@@ -12,7 +12,7 @@
 // expect fenced: clean
 // case no_flag: | --device sm_90 | no-flag
 // expect no_flag: error data-race data use
-// says no_flag: nothing orders these two kernel launches: their streams are not synchronised
+// says no_flag: nothing orders these two kernel launches
 // case bulk: | --device sm_90 | bulk
 // expect bulk: error data-race copy early
 // says bulk: no thread waits for the phase of the mbarrier that counts the copy before (1)
