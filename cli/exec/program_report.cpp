@@ -226,6 +226,24 @@ void ProgramReport::needs_no_heap(const std::string& class_name, int run) {
 
 namespace {
 
+// Returns where the message says that host code without line information is: "; (1) is in
+// main+0x2f",
+// "; (2) is cudaMemcpy in main+0x2f".  Classes do not contain it, because code moves when a program
+// is built again; but in one report it tells calls apart.
+std::string host_code_of(const vgpu::Finding& finding) {
+  std::string places;
+  for (std::string_view rest = finding.message; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(';'), rest.size());
+    std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::size_t is = part.find(") is ");
+    if (part.starts_with(" (") && is == 3 && part.find("in ", is) != std::string_view::npos) {
+      places += part;
+    }
+  }
+  return places;
+}
+
 bool have_same_roles(const vgpu::Finding& one, const vgpu::Finding& other) {
   return std::ranges::equal(one.accesses, other.accesses, {}, &vgpu::AccessSide::role,
                             &vgpu::AccessSide::role);
@@ -286,7 +304,8 @@ void add_recorded(ProgramReport& report, const vgpu::Finding& recorded, bool tim
   }
   const auto known = std::ranges::find_if(report.findings, [&](const auto& other) {
     return other.finding.severity == finding.severity &&
-           vgpu::class_of(other.finding) == vgpu::class_of(finding);
+           vgpu::class_of(other.finding) == vgpu::class_of(finding) &&
+           host_code_of(other.finding) == host_code_of(finding);
   });
   if (known == report.findings.end()) {
     report.findings.push_back({std::move(finding), report.runs, heap, vgpu::class_of(recorded)});

@@ -59,6 +59,26 @@ ProgramReport ignoring(std::vector<std::string> patterns) {
   return ProgramReport(std::move(expected), "./sum");
 }
 
+// Calls in host code without line information have one class, and differ by the code that the
+// message names.
+TEST(ProgramReportTest, CallsAtOtherPlacesOfHostCodeAreOtherFindings) {
+  const auto free_in = [](const std::string& code, std::uint64_t count) {
+    vgpu::Finding finding;
+    finding.kind = vgpu::FindingKind::invalid_free;
+    finding.space = "global";
+    finding.accesses = {{.role = "host free"}};
+    finding.message = "cudaFree of memory that has been freed; (1) is in " + code;
+    finding.count = count;
+    return finding;
+  };
+  const ProgramReport report = report_of({{1, FindingRecord{0, free_in("main+0xd3", 2)}},
+                                          {1, FindingRecord{1, free_in("main+0xe8", 1)}},
+                                          {2, FindingRecord{0, free_in("main+0xd3", 1)}}});
+  ASSERT_EQ(report.findings.size(), 2U);
+  EXPECT_EQ(report.findings[0].finding.count, 3U);
+  EXPECT_EQ(report.findings[1].finding.count, 1U);
+}
+
 TEST(ProgramReportTest, TextOfAProgramWithARace) {
   const ProgramReport report = report_of({{1, StartRecord{"/sum"}},
                                           {1, FindingRecord{0, race(1)}},
