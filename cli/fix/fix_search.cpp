@@ -161,7 +161,9 @@ void FixSearch::extend(FixAttempt base) {
     if (!next) break;
     base = std::move(*next);
   }
-  fix_.refusal = fmt::format("none of {} leaves nothing that fails", counted(fix_.tried, "change"));
+  fix_.refusal = fix_.tried == 0 ? "no change of device code is known for what fails"
+                                 : fmt::format("something fails with each of {} that were tried",
+                                               counted(fix_.tried, "change"));
 }
 
 void FixSearch::try_candidates(const FixAttempt& base, const std::vector<Candidate>& candidates,
