@@ -303,6 +303,18 @@ std::string_view advice_for_tensor_memory(const vgpu::Finding& finding) {
   }
 }
 
+// shfl.sync, vote.sync, match.sync, redux.sync, bar.warp.sync: their masks name lanes.
+bool waits_for_lanes(std::string_view ptx) {
+  return ptx.find(".sync") != std::string_view::npos &&
+         (!ptx.starts_with("bar") || ptx.starts_with("bar.warp"));
+}
+
+constexpr std::string_view kAdviceForMasks =
+    "Every lane that the mask of a warp operation names must come to it, and no other: take it out "
+    "of branches and loops that lanes leave at different times, or make the mask before the "
+    "branch, "
+    "where all lanes are (__ballot_sync()).";
+
 constexpr std::string_view kAdviceForFlags =
     "volatile and relaxed accesses order nothing: put __threadfence() between the write of the "
     "data and the write of the flag, and another between the read of the flag and the read of the "
@@ -334,6 +346,10 @@ std::string_view advice_for(const vgpu::Finding& finding) {
       finding.accesses[0].role == "call") {
     return "Call virtual functions of objects that device code has constructed and not yet "
            "destroyed, and take function pointers in device code: the host's have other values.";
+  }
+  if (finding.kind == FindingKind::barrier_divergence && !finding.accesses.empty() &&
+      waits_for_lanes(finding.accesses[0].ptx)) {
+    return kAdviceForMasks;
   }
   const bool is_handle = finding.space.empty() && finding.accesses.size() == 1 &&
                          finding.accesses[0].role.starts_with("host");

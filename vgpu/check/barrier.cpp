@@ -8,6 +8,11 @@ namespace {
 
 using Reason = BarrierDivergence::Reason;
 
+// An operation across the lanes of a warp waits for lanes, and not for threads of the block.
+constexpr std::string_view kPassedByOfWarp =
+    "(1) waits for the lanes that its mask names, and one of them, (2), has passed it by: (2) has "
+    "run on behind it, and never takes part";
+
 // The texts of a finding for each reason: the roles of the two sides and the message.  `other` is
 // empty for a finding with one side.
 struct Text {
@@ -89,6 +94,8 @@ void BarrierChecker::on_barrier_divergence(const BarrierDivergence& divergence) 
       finding.accesses.push_back(reporter_.side(text.other, program, divergence.other_pc, other));
     }
     finding.message = text.message;
+    const bool is_of_warp = program.code[divergence.pc].kind == InstrKind::warp_sync;
+    if (is_of_warp && divergence.reason == Reason::passed_by) finding.message = kPassedByOfWarp;
     return finding;
   });
 }

@@ -1,6 +1,6 @@
 // Some threads pass by a barrier at which others wait, and run on behind it: in a branch, in a
-// loop, in a vote of the block.  Threads that return before the barrier and do nothing more are
-// not waited for.
+// loop, in a vote of the block; lanes pass by a shuffle whose mask names them.  Threads that return
+// before the barrier and do nothing more are not waited for.
 // case branch: | | branch
 // expect branch: error barrier-divergence branch_wait run
 // says branch: (1) waits at a barrier that (2) has passed by
@@ -10,6 +10,10 @@
 // expect count: error barrier-divergence count_wait run
 // case warp: | | warp
 // expect warp: error barrier-divergence warp_wait run
+// case shuffle: | | shuffle
+// expect shuffle: error barrier-divergence shuffle_wait run
+// says shuffle: (1) waits for the lanes that its mask names, and one of them, (2), has passed it by
+// says shuffle: hint: Every lane that the mask of a warp operation names must come to it
 // case early: | | early
 // expect early: clean
 // case unoptimized_branch: -G | | branch
@@ -27,7 +31,7 @@
 #include <cstdio>
 #include <cstring>
 
-enum class Where { branch, loop, count, warp, early };
+enum class Where { branch, loop, count, warp, shuffle, early };
 
 __global__ void kernel(const int* in, int* out, int n, Where where) {
   __shared__ int tile[128];
@@ -52,6 +56,8 @@ __global__ void kernel(const int* in, int* out, int n, Where where) {
     }
   } else if (where == Where::warp) {
     if (t >= 32) __syncthreads();  //~ warp_wait
+  } else if (where == Where::shuffle) {
+    if (v % 2) v += __shfl_xor_sync(~0u, v, 2);  //~ shuffle_wait
   } else {
     __syncthreads();
   }
@@ -59,7 +65,7 @@ __global__ void kernel(const int* in, int* out, int n, Where where) {
 }
 
 int main(int, char** arguments) {
-  const char* const names[] = {"branch", "loop", "count", "warp", "early"};
+  const char* const names[] = {"branch", "loop", "count", "warp", "shuffle", "early"};
   int which = 0;
   while (std::strcmp(arguments[1], names[which]) != 0) ++which;
   int values[128], *in = nullptr, *out = nullptr;
