@@ -152,6 +152,18 @@ Finding value_never_comes(std::string_view call, const Allocation* memory, std::
   return finding;
 }
 
+Finding condition_stays(std::uint64_t rounds) {
+  Finding finding;
+  finding.kind = FindingKind::deadlock;
+  finding.object = "conditional node of a graph";
+  finding.accesses = {host_side("host call")};
+  finding.message = fmt::format(
+      "after {} rounds of its body the condition of a while node still holds: no kernel has left "
+      "it 0 (cudaGraphSetConditional()); the graph goes on behind the node",
+      rounds);
+  return finding;
+}
+
 Finding use_of_destroyed(std::string_view call, std::string_view what) {
   Finding finding;
   finding.kind = FindingKind::use_after_free;

@@ -48,7 +48,11 @@ void add_call(const Reporter& reporter, const HostAccess& access, Finding& findi
 Finding value_never_comes(std::string_view call, const Allocation* memory, std::uint32_t offset,
                           std::uint32_t bytes);
 
-// Makes the finding for host code that reads what a kernel wrote before it signalled the host,
+// Makes the finding for a conditional node (cudaGraphCondTypeWhile) whose body has run so often,
+// and whose condition still holds.
+Finding condition_stays(std::uint64_t rounds);
+
+// Makes the finding for host code that has read a signal of a kernel and reads what it wrote,
 // although the kernel did not release this write at system scope.
 Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation,
                             std::uint64_t offset, const HostPlace& read);

@@ -31,6 +31,9 @@
 // case unfit: | | unfit
 // expect unfit: note api-error
 // prints unfit: cudaErrorInvalidValue 3 1
+// case endless: | --limit 50 | endless
+// expect endless: error deadlock repeats
+// says endless: after 50 rounds of its body the condition of a while node still holds
 #include <cstdio>
 #include <cstring>
 
@@ -43,6 +46,34 @@ __global__ void add(Numbers* numbers) { numbers->sum = numbers->before + numbers
 __global__ void twice(Numbers* numbers) { numbers->sum *= 2; }  //~ doubled
 __global__ void overwrite(Numbers* numbers) { numbers->sum = 7; }  //~ overwritten
 __global__ void increase(Numbers* numbers) { ++numbers->sum; }
+__global__ void count(Numbers* numbers, cudaGraphConditionalHandle loop) {
+  if (++numbers->rounds == 0) cudaGraphSetConditional(loop, 0);
+}
+
+// A while node whose body counts, and has no end in reach.
+void count_in_graph(Numbers* numbers) {
+  cudaGraph_t graph;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphConditionalHandle loop;
+  cudaGraphConditionalHandleCreate(&loop, graph, 1, cudaGraphCondAssignDefault);
+  cudaGraphNodeParams choice{};
+  choice.type = cudaGraphNodeTypeConditional;
+  choice.conditional.handle = loop;
+  choice.conditional.type = cudaGraphCondTypeWhile;
+  choice.conditional.size = 1;
+  cudaGraphNode_t node;
+  cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &choice);  //~ repeats
+  cudaKernelNodeParams kernel{};
+  void* of_count[] = {&numbers, &loop};
+  kernel.func = (void*)count;
+  kernel.gridDim = kernel.blockDim = dim3(1);
+  kernel.kernelParams = of_count;
+  cudaGraphAddKernelNode(&node, choice.conditional.phGraph_out[0], nullptr, 0, &kernel);
+  cudaGraphExec_t executable;
+  cudaGraphInstantiate(&executable, graph, 0);
+  cudaGraphLaunch(executable, 0);
+  cudaDeviceSynchronize();
+}
 
 // Each launches graph `first`, then `second`, if they are not null.
 __global__ void start(Numbers* numbers, cudaGraphExec_t first, cudaStream_t first_in,
@@ -86,6 +117,10 @@ int main(int, char** arguments) {
   cudaMalloc(&numbers, sizeof(Numbers));
   cudaMemset(numbers, 0, sizeof(Numbers));
   cudaStreamCreate(&stream);
+  if (is("endless")) {
+    count_in_graph(numbers);
+    return 0;
+  }
   if (is("unfit")) {
     cudaGraph_t graph;
     cudaGraphNode_t node;
