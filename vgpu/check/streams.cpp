@@ -120,13 +120,17 @@ void add_call(const Reporter& reporter, const HostAccess& access, Finding& findi
   name_place(finding, finding.accesses.size() - 1, reporter.place_of_call());
 }
 
-Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation,
-                            std::uint64_t offset, const HostPlace& read) {
+Finding unreleased_for_host(const CodePlace& write, bool before_signal,
+                            const Allocation& allocation, std::uint64_t offset,
+                            const HostPlace& read) {
   Finding finding = race_with_host(AccessKind::write, write, allocation, offset, false, read);
   finding.lack = Lack::host_release;
   finding.message =
-      "between (1) and the thread's signal to the host, nothing releases (1) at system scope" +
-      text_of_code(read, 2);
+      before_signal
+          ? "between (1) and the thread's signal to the host, nothing releases (1) at system scope"
+          : "(1) comes behind the last release of its launch at system scope, so no signal tells "
+            "the host of it";
+  finding.message += text_of_code(read, 2);
   return finding;
 }
 

@@ -54,8 +54,11 @@ Finding condition_stays(std::uint64_t rounds);
 
 // Makes the finding for host code that has read a signal of a kernel and reads what it wrote,
 // although the kernel did not release this write at system scope.
-Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation,
-                            std::uint64_t offset, const HostPlace& read);
+//   before_signal: the thread has signalled after the write; otherwise no release of its launch
+//     comes after the write
+Finding unreleased_for_host(const CodePlace& write, bool before_signal,
+                            const Allocation& allocation, std::uint64_t offset,
+                            const HostPlace& read);
 
 // Makes the finding for host code that reads or writes what an atomic operation of a kernel
 // changes, and does not wait for the kernel.

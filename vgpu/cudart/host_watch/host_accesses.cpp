@@ -241,10 +241,14 @@ void HostAccesses::report_unreleased(const SeenAccess& access, const Ended& ende
                                      const vgpu::Allocation& part, std::uint32_t offset,
                                      const OperationSet& known) {
   if (!may_know_.includes(ended.clock) || known.includes(ended.clock)) return;
-  const vgpu::CodePlace* const write =
+  const vgpu::CodePlace* const unreleased =
       signals_.unreleased(ended.launch, part, offset, access.bytes);
+  const vgpu::CodePlace* const write =
+      unreleased != nullptr ? unreleased
+                            : signals_.behind_releases(ended.launch, part, offset, access.bytes);
   if (write == nullptr) return;
-  dependencies_.findings.add(vgpu::unreleased_for_host(*write, part, offset, place_of(access)));
+  dependencies_.findings.add(
+      vgpu::unreleased_for_host(*write, unreleased != nullptr, part, offset, place_of(access)));
 }
 
 // Returns, for each running launch, the index of the latest access that signalled it.

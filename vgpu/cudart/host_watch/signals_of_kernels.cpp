@@ -28,6 +28,7 @@ void SignalsOfKernels::begin(std::uint32_t launch) {
 void SignalsOfKernels::forget() {
   places_.clear();
   unreleased_.clear();
+  behind_releases_.clear();
   device_atomics_.clear();
 }
 
@@ -43,6 +44,9 @@ bool SignalsOfKernels::watches_accesses_of(const vgpu::Program& program) const {
 }
 
 void SignalsOfKernels::on_sync(const vgpu::Sync& sync) {
+  if (sync.kind == vgpu::Sync::Kind::kernel_end && sync.program != nullptr) {
+    return note_end(*sync.program);
+  }
   if (sync.kind != vgpu::Sync::Kind::kernel_start) return;
   grid_ = sync.grid;
   block_ = sync.block;
@@ -119,6 +123,17 @@ void SignalsOfKernels::note_signal(const vgpu::Access& access) {
     }
     open_.erase(writes);
   });
+}
+
+void SignalsOfKernels::note_end(const vgpu::Program& program) {
+  if (open_count_ >= kOpenMax) return;
+  for (const auto& [thread, writes] : open_) {
+    for (const auto& [place, pc] : writes) {
+      const vgpu::CodePlace written{&program, pc, grid_.position_of(thread.first),
+                                    block_.position_of(thread.second)};
+      behind_releases_.try_emplace({launch_, place}, written);
+    }
+  }
 }
 
 vgpu::CodePlace SignalsOfKernels::place_of(const vgpu::Access& access, unsigned lane,

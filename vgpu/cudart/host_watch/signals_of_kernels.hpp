@@ -5,7 +5,8 @@
 // load orders what follows it.  So any place that a kernel has accessed strongly counts as a
 // received signal, and what comes after it is not reported as a race.  The kernel's side can be
 // checked: a thread that signals after weak writes of its own must have released these at system
-// scope (PTX ISA 8.8), by itself or through a later release by another thread.
+// scope (PTX ISA 8.8), by itself or through a later release by another thread.  What no release
+// follows until the launch has ended, no signal has told.
 #pragma once
 
 #include <cstdint>
@@ -59,6 +60,13 @@ class SignalsOfKernels final : public vgpu::Observer {
                                                   std::uint32_t offset, std::uint32_t bytes) const {
     return place_in(unreleased_, launch, allocation, offset, bytes);
   }
+  // Returns a write of the launch to the bytes behind its last release; null: none.
+  [[nodiscard]] const vgpu::CodePlace* behind_releases(std::uint32_t launch,
+                                                       const vgpu::Allocation& allocation,
+                                                       std::uint32_t offset,
+                                                       std::uint32_t bytes) const {
+    return place_in(behind_releases_, launch, allocation, offset, bytes);
+  }
 
   [[nodiscard]] bool watches_accesses_of(const vgpu::Program& program) const override;
   [[nodiscard]] vgpu::Watched watches() const override { return {.blocks = false}; }
@@ -85,6 +93,7 @@ class SignalsOfKernels final : public vgpu::Observer {
   void note_weak_write(const vgpu::Access& access);
   void note_signal(const vgpu::Access& access);
   void release_all();
+  void note_end(const vgpu::Program& program);
 
   const vgpu::DeviceMemory& memory_;
   mutable std::map<const vgpu::Program*, bool> has_strong_accesses_;
@@ -97,6 +106,7 @@ class SignalsOfKernels final : public vgpu::Observer {
   std::map<Thread, std::vector<std::pair<Word, std::uint32_t>>> open_;  // with their pc
   std::size_t open_count_ = 0;
   Places unreleased_;
+  Places behind_releases_;  // what was open at the end of the launch
   Places device_atomics_;
 };
 

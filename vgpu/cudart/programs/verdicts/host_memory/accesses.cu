@@ -50,6 +50,9 @@
 // case released_on_the_device: | | released-on-the-device
 // expect released_on_the_device: error data-race data data_read
 // says released_on_the_device: between (1) and the thread's signal to the host, nothing releases (1) at system scope
+// case signalled_early: | | signalled-early
+// expect signalled_early: error data-race data_behind data_read
+// says signalled_early: (1) comes behind the last release of its launch at system scope, so no signal tells the host of it
 // case freed: | | freed
 // expect freed: error use-after-free used freed
 // says freed: (1) uses memory that has been freed; (2) freed it
@@ -158,6 +161,12 @@ __global__ void signal_too_narrowly(int* data, volatile int* flag, bool fences) 
   if (fences) __threadfence();
   *flag = 1;
 }
+__global__ void signal_early(int* data, volatile int* flag) {
+  data[1] = 1;
+  __threadfence_system();
+  *flag = 1;
+  data[0] = 42;  //~ data_behind
+}
 // The whole block writes, and one thread releases its own writes.
 __global__ void signal_for_the_block(int* data, volatile int* flag) {
   data[threadIdx.x] = 42;
@@ -263,9 +272,14 @@ static void races(const std::string& mode) {
     cudaHostGetDevicePointer(&device, host, 0);
     fill<<<1, 16>>>(device, 16);
     host[3] = 1;  //~ mapped
-  } else if (mode == "unreleased" || mode == "released-on-the-device") {
+  } else if (mode == "unreleased" || mode == "released-on-the-device" ||
+             mode == "signalled-early") {
     *result = 0;
-    signal_too_narrowly<<<1, 1>>>(values, result, mode != "unreleased");
+    if (mode == "signalled-early") {
+      signal_early<<<1, 1>>>(values, result);
+    } else {
+      signal_too_narrowly<<<1, 1>>>(values, result, mode != "unreleased");
+    }
     while (*static_cast<volatile int*>(result) == 0) {
     }
     std::printf("%d\n", values[0]);  //~ data_read
