@@ -98,6 +98,12 @@ TEST(PointsOfPairs, HaveTheirSizesAndBlocks) {
   EXPECT_EQ(product.at("n"), 6);
   EXPECT_EQ(product.at("a").size(), 36u);
   EXPECT_EQ(product.at("b").size(), 36u);
+  // Of tiles, with 256 elements each.
+  const Json tiles = json_of("half_product", 2, 0);
+  EXPECT_EQ(tiles.at("m"), 2);
+  EXPECT_EQ(tiles.at("n"), 2);
+  EXPECT_EQ(tiles.at("a").size(), 1'024u);
+  EXPECT_EQ(tiles.at("b").size(), 1'024u);
   const Json sum = json_of("kahan_sum", 1'000, 96);
   EXPECT_EQ(sum.at("in").size(), 1'000u);
   EXPECT_EQ(sum.at("launch").at("block"), (Json{96, 1, 1}));

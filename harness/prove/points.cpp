@@ -47,6 +47,24 @@ std::pair<std::size_t, std::size_t> richness(const Json& input) {
   return {different, count};
 }
 
+// Returns how many times the product of two numbers the length of an array is in all samples; 0: it
+// is no such multiple.
+//   second: empty: the first number alone
+std::uint64_t elements_each(const std::vector<Json>& samples, const std::string& array,
+                            const std::string& first, const std::string& second) {
+  std::uint64_t each = 0;
+  for (const Json& one : samples) {
+    const std::uint64_t a = number_in(one, first), b = second.empty() ? 1 : number_in(one, second);
+    const std::uint64_t length = one.at(array).size();
+    const std::uint64_t product = a > UINT32_MAX || b > UINT32_MAX ? 0 : a * b;
+    if (product == 0 && length == 0) continue;
+    if (product == 0 || length == 0 || length % product != 0) return 0;
+    if (each != 0 && length / product != each) return 0;
+    each = length / product;
+  }
+  return each;
+}
+
 }  // namespace
 
 bool is_launch(const Json& field) {
@@ -92,25 +110,30 @@ Points::Points(const AnyPair& pair, const PointOptions& options) : pair_(pair) {
   if (width_ == Width::none) blocks_ = {0};
 }
 
+// One without a constant comes first: what all samples have in common may be chance.
+Points::Length Points::length_of(const std::vector<Json>& samples, const std::string& array,
+                                 const std::vector<std::string>& numbers) {
+  Length found, with_constant;
+  found.array = array;
+  with_constant.array = array;
+  const auto look_at = [&](const std::string& first, const std::string& second) {
+    const std::uint64_t each = elements_each(samples, array, first, second);
+    if (each != 0) with_constant = {array, first, second, each};
+    if (each == 1) found = with_constant;
+  };
+  for (const std::string& first : numbers) {
+    look_at(first, {});
+    for (const std::string& second : numbers) look_at(first, second);
+  }
+  return found.first.empty() ? with_constant : found;
+}
+
 void Points::learn_lengths(const std::vector<Json>& samples, const Json& base) {
   const std::vector<std::string> numbers =
       fields_of(base, [](const Json& value) { return value.is_number_integer(); });
-  const auto holds = [&](const Length& length) {
-    return std::ranges::all_of(samples, [&](const Json& one) {
-      const std::uint64_t first = number_in(one, length.first);
-      const std::uint64_t second = length.second.empty() ? 1 : number_in(one, length.second);
-      return one.at(length.array).size() == first * second;
-    });
-  };
   for (const std::string& array :
        fields_of(base, [](const Json& value) { return value.is_array(); })) {
-    Length found{array, {}, {}};
-    for (const std::string& first : numbers) {
-      if (holds({array, first, {}})) found = {array, first, {}};
-      for (const std::string& second : numbers) {
-        if (holds({array, first, second})) found = {array, first, second};
-      }
-    }
+    Length found = length_of(samples, array, numbers);
     if (!found.first.empty()) size_field_ = found.first;
     if (!found.second.empty()) {
       size_limit_ = 0;
@@ -150,7 +173,7 @@ const AnyInput& Points::of_size(std::uint32_t size) {
   if (base_ == nullptr || size > size_limit_) return latest_.input;
   std::vector<InputEdit::Size> sizes;
   for (const Length& length : lengths_) {
-    std::uint64_t elements = size;
+    std::uint64_t elements = size * length.each;
     if (!length.first.empty()) sizes.push_back({length.first, size});
     if (!length.second.empty()) {
       sizes.push_back({length.second, size});

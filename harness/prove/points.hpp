@@ -48,13 +48,16 @@ class Points {
   [[nodiscard]] std::vector<Input> inputs(std::uint32_t size, std::uint32_t block);
 
  private:
-  // The length of an array: the size, or a product of the numbers in two fields.
+  // The length of an array: the size, or a product of the numbers in two fields, and of a constant.
   struct Length {
     std::string array;
     std::string first, second;  // second empty: the first alone; both empty: the size
+    std::uint64_t each = 1;     // the constant
   };
   enum class Width : std::uint8_t { none, launch, number };
 
+  static Length length_of(const std::vector<Json>& samples, const std::string& array,
+                          const std::vector<std::string>& numbers);
   void learn_lengths(const std::vector<Json>& samples, const Json& base);
   void learn_width(const Json& base);
   // An input of a size, with some launch and width.

@@ -14,6 +14,7 @@
 #include "kernels/fast/reduce_fast.hpp"
 #include "properties/element_numbers.hpp"
 #include "properties/fast/offset_array.hpp"
+#include "reference/exact.hpp"
 #include "reference/exact_sum.hpp"
 #include "reference/reduce.hpp"
 
@@ -98,6 +99,12 @@ FastProduct draw_product(Draw& draw) {
   }
   const Gen<float> finite = floats<float>({.nan = false, .infinities = false});
   return {n, draw(matrices(rows, rows, finite)), draw(matrices(rows, rows, finite))};
+}
+
+// In exact arithmetic compensations are 0, and a wider sum is the sum.
+std::vector<Exact> product_in_exact_arithmetic(const FastProduct& input, const ExactData& exact) {
+  return reference::matrix_product(exact(input.a), exact(input.b),
+                                   static_cast<std::size_t>(input.n));
 }
 
 using Product = cudaError_t (*)(const float*, const float*, float*, unsigned);
@@ -219,6 +226,7 @@ KERNEL_PAIR(kahan_matmul_fast, FastProduct, std::vector<double>) = {
     .kernel = run_product<fast::kahan_matmul_fast>,
     .reference = exact_product,
     .agreement = within_error_bound<float>(product_bounds),
+    .exact_reference = product_in_exact_arithmetic,
     .required_classes = {"n: zero", "n: one", "n: odd", "n: prime"},
 };
 
@@ -230,6 +238,7 @@ KERNEL_PAIR(wide_matmul_fast, FastProduct, std::vector<double>) = {
     .kernel = run_product<fast::wide_matmul_fast>,
     .reference = exact_product,
     .agreement = within_error_bound<float>(product_bounds),
+    .exact_reference = product_in_exact_arithmetic,
     .required_classes = {"n: zero", "n: one", "n: odd", "n: prime"},
 };
 
