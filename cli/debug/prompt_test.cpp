@@ -272,6 +272,15 @@ TEST_F(PromptTest, CalledFunctionsAreBreakpointsBehindTheirPrologues) {
             "* #0 Ring<int, 4>::push at functions.cu:24\n  #1 shapes at functions.cu:56\n");
 }
 
+TEST_F(PromptTest, AKernelIsABreakpointBehindItsPrologue) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
+                            {"break shapes", "run", "print mode", "backtrace"});
+  EXPECT_HAS(said[2], "breakpoint 2\n");
+  EXPECT_HAS(said[2], ": shapes block (0,0,0) thread (0,0,0), warp 0 lanes 0-31\n");
+  EXPECT_EQ(said[3], "kScaled\n");
+  EXPECT_EQ(said[4], "* #0 shapes at functions.cu:47\n");
+}
+
 // Of a function on one line, and of a kernel.
 TEST_F(PromptTest, ConditionsOfFunctionsKnowTheirParameters) {
   const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
