@@ -20,8 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPrefix = "warpcheck-";
-// Locked as long as a process of the command runs.
-constexpr const char* kLock = "lock";
+// Locked as long as a process of the command runs.  Nothing else has a file of this name: a
+// campaign's directory, which a user may well call /tmp/warpcheck-campaign, has a `lock`.
+constexpr const char* kLock = "warpcheck-run.lock";
 constexpr off_t kRoomBytes = off_t{128} << 10;
 
 fs::path temporary_directory() {
@@ -40,7 +41,7 @@ bool lock(int file) {
   return ::flock(file, LOCK_EX | LOCK_NB) == 0 && ::fstat(file, &found) == 0 && found.st_nlink != 0;
 }
 
-// A directory without a lock file is not ours, or is only just being made.
+// A directory without this file is not ours, or is only just being made.
 void delete_if_left(const fs::path& directory) {
   const int file = ::open((directory / kLock).c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return;

@@ -4,9 +4,12 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 namespace {
@@ -20,6 +23,13 @@ TEST(RunDirectory, IsDeletedWithItsFiles) {
   EXPECT_TRUE(fs::exists(path / "records"));
   directory.reset();
   EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(RunDirectory, OnlyThoseOfCommandsAreDeleted) {
+  const TemporaryDirectory temporary;  // called warpcheck-test-...
+  for (const char* const file : {"lock", "warpcheck.db"}) std::ofstream(temporary.path() / file);
+  { const RunDirectory directory; }
+  EXPECT_TRUE(fs::exists(temporary.path() / "warpcheck.db"));
 }
 
 // Each looks for directories that others have left, while others make theirs.
