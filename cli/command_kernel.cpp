@@ -191,6 +191,7 @@ class KernelRun {
          .on_question = question_files(arguments_.smt),
          .less_optimized = [&] { return less_optimized_text(); }});
     print(all_sizes_text(proof));
+    run_.every_size = all_sizes_json({proof});
     if (!keep_limits(proof, arguments_.cases)) return kCannot;
     if (!proof.failure) return kNothingFound;
     Claim& claim = run_.claims.back();

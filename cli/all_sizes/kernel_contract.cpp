@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -113,6 +115,31 @@ Condition at_least(std::int64_t least, Term term) {
   return {Term::constant(least), Condition::Relation::less_or_equal, std::move(term)};
 }
 
+// Of an expression of numbers that are known.
+std::optional<std::int64_t> known_value(const Term& term,
+                                        const std::map<std::string, std::int64_t>& known) {
+  using Kind = Term::Kind;
+  if (term.kind == Kind::constant) return term.value;
+  if (term.kind == Kind::name) {
+    const auto found = known.find(term.text);
+    return found == known.end() ? std::nullopt : std::optional(found->second);
+  }
+  if (term.kind > Kind::remainder) return std::nullopt;
+  const auto a = known_value(term.parts[0], known), b = known_value(term.parts[1], known);
+  if (!a || !b) return std::nullopt;
+  std::int64_t result = 0;
+  bool overflows = false;
+  switch (term.kind) {
+    case Kind::add: overflows = __builtin_add_overflow(*a, *b, &result); break;
+    case Kind::subtract: overflows = __builtin_sub_overflow(*a, *b, &result); break;
+    case Kind::multiply: overflows = __builtin_mul_overflow(*a, *b, &result); break;
+    default:
+      if (*a < 0 || *b <= 0) return std::nullopt;
+      result = term.kind == Kind::divide ? *a / *b : *a % *b;
+  }
+  return overflows ? std::nullopt : std::optional(result);
+}
+
 class Domains {
  public:
   Domains(const AssumedKernel& assumed, const ptx::Function& function)
@@ -169,6 +196,7 @@ class Domains {
         contract.conditions.push_back(truth(*term));
       }  // else the domain is wider than it has to be
     }
+    take_numbers(contract);
     std::vector<KernelDomain> narrower;
     const auto narrow = [&](std::vector<Condition> added, std::int64_t most) {
       KernelDomain domain = widest;
@@ -190,6 +218,37 @@ class Domains {
       domains.push_back(std::move(narrower[i]));
     }
     domains.push_back(std::move(widest));
+  }
+
+  // Integers that a condition says are a number: `n == 2 * blockDim.x` of a block of 256.
+  static void take_numbers(KernelContract& contract) {
+    std::map<std::string, std::int64_t> known;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Range &grid = contract.launch.grid[i], &block = contract.launch.block[i];
+      if (grid.low == grid.high) known[fmt::format("gridDim.{}", kAxisNames[i])] = grid.low;
+      if (block.low == block.high) known[fmt::format("blockDim.{}", kAxisNames[i])] = block.low;
+    }
+    const auto take = [&](const Term& name, const Term& other) {
+      if (name.kind != Term::Kind::name) return;
+      const auto number = known_value(other, known);
+      if (!number || known.contains(name.text)) return;
+      vgpu::symbolic::for_each_scalar(contract, [&](ParameterContract& one) {
+        const bool is_meant =
+            one.name == name.text && one.range.low <= *number && *number <= one.range.high;
+        if (!is_meant) return;
+        one.range = {*number, *number};
+        known[one.name] = *number;
+      });
+    };
+    const std::function<void(const Term&)> take_all = [&](const Term& holds) {
+      if (holds.kind == Term::Kind::both) std::ranges::for_each(holds.parts, take_all);
+      if (holds.kind != Term::Kind::equal) return;
+      take(holds.parts[0], holds.parts[1]);
+      take(holds.parts[1], holds.parts[0]);
+    };
+    for (const Condition& one : contract.conditions) {
+      if (one == truth(one.left)) take_all(one.left);
+    }
   }
 
   template <class T>

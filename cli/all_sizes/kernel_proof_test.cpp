@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -129,9 +130,9 @@ __global__ void counter(const int* in, int* sum, int n) {
      "threadIdx.x % 32 == 0", "threadIdx.x % 16 == 0", "data-race", 6},
     {"image", R"(struct Image { int width, height; float* p; };
 __global__ void image(Image im) {
-  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x < im.width && y < im.height)
-    im.p[y * im.width + x] = threadIdx.y;
+  for (int y = blockIdx.y * blockDim.y + threadIdx.y; y < im.height; y += gridDim.y * blockDim.y)
+    for (int x = blockIdx.x * blockDim.x + threadIdx.x; x < im.width; x += gridDim.x * blockDim.x)
+      im.p[y * im.width + x] = threadIdx.y;
 })",
      "y * im.width", "im.width", "data-race", 5},
     {"ping_pong", R"(__global__ void ping_pong(int* a, int n, int rounds) {
@@ -390,8 +391,11 @@ TEST_F(HugeNumbers, AnIndexThatWrapsIsRefutedByASparseRunWithTheSmallestNumber) 
 }
 
 TEST_F(HugeNumbers, WithBits64ItIsProved) {
-  const Outcome outcome = kernel(kThreadNumber, "--prove --instantiate 'fill<long long>'");
+  const Outcome outcome =
+      kernel(kThreadNumber, "--prove --instantiate 'fill<long long>' --json report.json");
   EXPECT_EQ(outcome.status, 0) << outcome.out;
+  const auto report = nlohmann::json::parse(std::ifstream(directory_ / "report.json"));
+  EXPECT_EQ(report.at("every_size").at("pairs").at(0).at("kernels").at(0).at("answer"), "proved");
   EXPECT_NE(outcome.out.find("domain: n = 0 .. 1099511627776;"), std::string::npos) << outcome.out;
 }
 

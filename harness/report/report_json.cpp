@@ -178,6 +178,7 @@ Json report_json(const RunReport& run) {
                                                   {"finding", expectation.title()}});
   }
   if (!run.assumed.empty()) document["assumed"] = run.assumed;
+  if (!run.every_size.is_null()) document["every_size"] = run.every_size;
   if (!run.not_checked.empty()) document["not_checked"] = run.not_checked;
   for (const RunReport::KernelUse& kernel : run.kernels) {
     document["kernels"].push_back({{"name", kernel.name},

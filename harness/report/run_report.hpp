@@ -59,6 +59,7 @@ struct RunReport {
   std::vector<Expectation> unmatched;
   // For kernel: what was assumed of the kernel's arguments and launches.
   std::vector<std::string> assumed;
+  Json every_size;  // of kernel --prove: what `prove --all-sizes` reports; null: not requested
   // For exec: what was not checked, and why.
   std::vector<std::string> not_checked;
   // For exec: the kernels that ran, by name; independent of the machine's speed.

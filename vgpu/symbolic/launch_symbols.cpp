@@ -125,6 +125,7 @@ void LaunchSymbols::declare_parameter(std::uint32_t parameter, std::uint32_t off
     if (one.values && !is_known) {
       objects_[object].values.emplace(one.values->low, one.values->high);
       objects_[object].value_bytes = one.element_bytes;
+      objects_[object].first_values = objects_[object].values;
     }
     made.value = Value::address(object, symbols_.number(0));
     return;

@@ -18,7 +18,6 @@
 namespace warpcheck::vgpu::symbolic {
 namespace {
 
-constexpr std::size_t kDomainMax = 40;
 constexpr Integer kIterationsMax = Integer{1} << 62;
 
 bool contains(const std::vector<std::uint32_t>& symbols, std::size_t index) {
@@ -175,7 +174,7 @@ void Walk::find_closed_forms(Summary& summary, const ThreadState& after) {
     const Value& value = after.registers[one.reg];
     if (value.kind == Value::Kind::predicate || one.swapped) continue;
     one.closed = linear_form(summary, one, *value.term);
-    if (!one.closed) find_domain(one, *value.term);
+    if (!one.closed) find_domain(summary, one, *value.term);
   }
   // Two registers that swap have the values of the other one's begin in odd iterations.
   for (Changing& one : summary.changing) {
@@ -215,82 +214,6 @@ void Walk::find_closed_forms(Summary& summary, const ThreadState& after) {
       symbol.is_data = true;
     }
   }
-}
-
-namespace {
-
-// The values that a term may have, if they are few: constants, and symbols of a domain.
-std::optional<std::set<Integer>> values_of(Symbols& symbols, const z3::expr& term) {
-  if (const auto value = number_in(term)) return std::set<Integer>{*value};
-  if (term.is_app() && term.decl().decl_kind() == Z3_OP_ITE) {
-    auto a = values_of(symbols, term.arg(1));
-    const auto b = values_of(symbols, term.arg(2));
-    if (!a || !b) return std::nullopt;
-    a->insert(b->begin(), b->end());
-    return a;
-  }
-  const std::vector<std::uint32_t> in = symbols.in(term);
-  if (in.size() != 1 || symbols.at(in[0]).domain.empty()) return std::nullopt;
-  std::set<Integer> values;
-  z3::expr_vector from(symbols.context()), to(symbols.context());
-  from.push_back(symbols.at(in[0]).term);
-  for (const Integer value : std::vector<Integer>(symbols.at(in[0]).domain)) {
-    to = z3::expr_vector(symbols.context());
-    to.push_back(symbols.number(value));
-    z3::expr of = term;
-    const auto result = number_in(of.substitute(from, to).simplify());
-    if (!result) return std::nullopt;
-    values.insert(*result);
-  }
-  return values;
-}
-
-}  // namespace
-
-// A condition of an earlier iteration, in which a register had this value.
-z3::expr Walk::with_value(const Changing& one, const z3::expr& condition, Integer value) {
-  z3::expr_vector from(symbols_.context()), to(symbols_.context());
-  from.push_back(one.symbol);
-  to.push_back(symbols_.number(value));
-  z3::expr result = condition;
-  return result.substitute(from, to).simplify();
-}
-
-// Whether the values of all iterations form a small set, as those of halving and doubling do.
-void Walk::find_domain(Changing& one, const z3::expr& after) {
-  if (!one.initial.is_integer()) return;
-  const auto initial = values_of(symbols_, *one.initial.term);
-  if (!initial || symbols_.in(after).size() != 1 ||
-      !contains(symbols_.in(after), symbols_.index_of(one.symbol))) {
-    return;
-  }
-  const Integer size = power_of_two(one.bits);
-  std::set<Integer> known;
-  std::vector<Integer> waiting(initial->begin(), initial->end());
-  one.sequence.clear();
-  one.firsts.clear();
-  one.next.clear();
-  for (const Integer value : *initial) one.firsts.push_back(((value % size) + size) % size);
-  while (!waiting.empty()) {
-    const Integer value = ((waiting.back() % size) + size) % size;
-    waiting.pop_back();
-    if (!known.insert(value).second) continue;
-    one.sequence.push_back(value);
-    if (known.size() > kDomainMax) return;
-    z3::expr_vector from(symbols_.context()), to(symbols_.context());
-    from.push_back(one.symbol);
-    to.push_back(symbols_.number(value));
-    z3::expr next = after;
-    const auto result = number_in(next.substitute(from, to).simplify());
-    if (!result) return;
-    one.next[value] = ((*result % size) + size) % size;
-    waiting.push_back(*result);
-  }
-  // The first value is one of the set, and a representative in range.
-  const Interval first = symbols_.interval_of(*one.initial.term);
-  if (!first.low || *first.low < 0 || !first.high || *first.high >= size) return;
-  symbols_.of(one.symbol).domain.assign(known.begin(), known.end());
-  if (initial->size() != 1) one.sequence.clear();
 }
 
 z3::expr Walk::with_count(const Summary& summary, const z3::expr& term,
@@ -423,32 +346,6 @@ void Walk::learn_from_previous(Summary& summary, const ThreadState& after) {
   }
 }
 
-// What comes behind a value with which the loop ends is no value of the domain.
-void Walk::drop_unreached_values(Summary& summary, const ThreadState& after) {
-  const std::size_t begin = at_header(summary).path.size();
-  for (Changing& one : summary.changing) {
-    std::vector<Integer>& domain = symbols_.of(one.symbol).domain;
-    if (domain.empty()) continue;
-    const std::uint32_t own = static_cast<std::uint32_t>(symbols_.index_of(one.symbol));
-    const auto ends = [&](Integer value) {
-      for (std::size_t i = begin; i < after.path.size(); ++i) {
-        const bool is_own = symbols_.in(after.path[i]) == std::vector<std::uint32_t>{own};
-        if (is_own && with_value(one, after.path[i], value).is_false()) return true;
-      }
-      return false;
-    };
-    std::set<Integer> reached;
-    std::vector<Integer> waiting = one.firsts;
-    while (!waiting.empty()) {
-      const Integer value = waiting.back();
-      waiting.pop_back();
-      if (reached.insert(value).second && !ends(value)) waiting.push_back(one.next.at(value));
-    }
-    domain.assign(reached.begin(), reached.end());
-    std::erase_if(one.sequence, [&](Integer value) { return !reached.contains(value); });
-  }
-}
-
 // `i != end` bounds i if it arrives at the end exactly.
 void Walk::guess_trip_bounds(Summary& summary) {
   const std::vector<z3::expr> previous = summary.previous;
@@ -533,7 +430,10 @@ std::vector<std::pair<std::uint32_t, ThreadState>> Walk::summarise(std::uint32_t
       after = met(run_body(summary, nullptr).again);
       changes = after && drop_wrong(summary, *after);
     }
-    if (after) drop_unreached_values(summary, *after);
+    if (after) {
+      drop_unreached_values(summary, *after);
+      relate_sequences(summary);
+    }
   }
   Region body = std::move(last_pass_with_inner_loops(summary, outer).body);
   make_exit_certain(summary, body);

@@ -230,6 +230,32 @@ void Obligations::note_resets(const std::vector<Access>& all, const std::vector<
   }
 }
 
+// Only operations of the counter change it: so a thread finds what it began with, and what all
+// threads of the launch add at most.
+void Obligations::note_first_values(const std::vector<Access>& accesses) {
+  for (const Access& one : counting_) {
+    const Object& object = launch_.objects()[one.object];
+    const auto times = increases_of_thread_.find(one.object);
+    const auto stores = [&](const Access& other) {
+      return other.object == one.object && other.writes && !other.is_atomic;
+    };
+    const bool is_known = one.space == ptx::Space::global && object.first_values &&
+                          object.value_bytes == one.bytes && object.first_values->first >= 0 &&
+                          times != increases_of_thread_.end() &&
+                          std::ranges::none_of(accesses, stores);
+    if (!is_known) continue;
+    z3::expr threads = symbols_.number(times->second);
+    for (std::size_t i = 0; i < 3; ++i) threads = threads * launch_.block()[i] * launch_.grid()[i];
+    const z3::expr most =
+        symbols_.number(object.first_values->second) + (threads - 1) * symbols_.number(*one.step);
+    const z3::expr is_whole = most < symbols_.number(power_of_two(8 * one.bytes));
+    Symbol& symbol = symbols_.of(*one.before);
+    symbol.facts.push_back(z3::implies(
+        is_whole.simplify(),
+        *one.before >= symbols_.number(object.first_values->first) && *one.before <= most));
+  }
+}
+
 // What two threads are given by a counter that takes `threads` steps at most, modulo its size.
 z3::expr Obligations::are_few_steps_apart(const Access& one, const z3::expr& distance,
                                           const z3::expr& threads) {

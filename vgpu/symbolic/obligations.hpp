@@ -34,6 +34,8 @@ class Obligations {
   // Bounds what counters in shared memory give that a thread resets in the first interval.
   //   all: accesses of the whole kernel; first: those before the first barrier
   void note_resets(const std::vector<Access>& all, const std::vector<Access>& first);
+  // Bounds what counters in global memory give that begin with known numbers.
+  void note_first_values(const std::vector<Access>& accesses);
   // Lanes of a warp execute its operations together.
   void check_warp_steps(const std::vector<WarpStep>& steps);
   // No assertion is false.

@@ -35,6 +35,7 @@ void check_kernel(const ptx::Function& kernel, LaunchSymbols& launch, Symbols& s
   obligations.note_counters(whole.events.accesses, graph);
   if (obligations.has_counters()) {
     obligations.note_resets(whole.events.accesses, walk.first_interval().events.accesses);
+    obligations.note_first_values(whole.events.accesses);
   }
   obligations.check_accesses(whole.events.accesses);
   obligations.check_warp_steps(whole.events.warp_steps);

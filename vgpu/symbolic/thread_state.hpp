@@ -25,6 +25,8 @@ struct Object {
   // The least and the largest of its integers of value_bytes.
   std::optional<std::pair<Integer, Integer>> values{};
   std::uint32_t value_bytes = 0;
+  // The same at the kernel's begin, of an array that it changes.
+  std::optional<std::pair<Integer, Integer>> first_values{};
 };
 
 struct Value {

@@ -130,7 +130,9 @@ class Walk {
   std::optional<z3::expr> linear_form(Summary& summary, const Changing& one, const z3::expr& after);
   std::optional<z3::expr> repeated_form(Summary& summary, const Changing& one,
                                         const z3::expr& after);
-  void find_domain(Changing& one, const z3::expr& after);
+  // loop_domains.cpp
+  void find_domain(const Summary& summary, Changing& one, const z3::expr& after);
+  std::optional<std::set<Integer>> first_values(const Summary& summary, const Changing& one);
   [[nodiscard]] z3::expr with_value(const Changing& one, const z3::expr& condition, Integer value);
   void guess_invariants(Summary& summary, const ThreadState& after);
   void guess_orders(Summary& summary, const ThreadState& after);
@@ -139,6 +141,7 @@ class Walk {
   void guess_ranges(Summary& summary, const ThreadState& after);
   void learn_from_previous(Summary& summary, const ThreadState& after);
   void drop_unreached_values(Summary& summary, const ThreadState& after);
+  void relate_sequences(Summary& summary);
   // Drops what is not true in every iteration; returns whether there was something.
   bool drop_wrong(Summary& summary, const ThreadState& after);
   [[nodiscard]] z3::expr at_start(const Summary& summary, const z3::expr& term);

@@ -109,3 +109,11 @@ __device__ int total[4];
 __global__ void device_variable(const int* in) {
   atomicAdd(&total[threadIdx.x % 4], in[threadIdx.x]);  //~ data-race //twin: total[threadIdx.x % 4] += in[threadIdx.x];
 }
+//== slots_of_an_empty_list
+//pass
+// values: count = 0
+// lengths: out = blockDim.x * gridDim.x
+__global__ void slots_of_an_empty_list(const int* in, int* out, int* count) {
+  int v = in[blockIdx.x * blockDim.x + threadIdx.x];
+  if (v > 0) out[atomicAdd(count, 1)] = v;  //~ data-race //twin: if (v > 0) out[atomicAdd(count, 1) / 2] = v;
+}
