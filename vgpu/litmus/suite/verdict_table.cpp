@@ -1,4 +1,4 @@
-#include "vgpu/litmus/verdict_table.hpp"
+#include "vgpu/litmus/suite/verdict_table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

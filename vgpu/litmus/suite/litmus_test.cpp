@@ -18,7 +18,8 @@
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/litmus/listing.hpp"
 #include "vgpu/litmus/litmus.hpp"
-#include "vgpu/litmus/verdict_table.hpp"
+#include "vgpu/litmus/suite/suite.hpp"
+#include "vgpu/litmus/suite/verdict_table.hpp"
 
 namespace warpcheck::litmus {
 
@@ -72,9 +73,9 @@ class LitmusTest : public testing::TestWithParam<Parameter> {
     if (suite.test_to_run_count() != suite.total_test_count()) return;
     std::set<std::string> all;
     for (const Program& program : programs()) all.insert(program.name);
-    verdicts.write(WARPCHECK_VERDICTS_SEEN, all);
-    const auto differences = verdicts.differences(text_of(WARPCHECK_VERDICTS), all);
-    EXPECT_TRUE(differences.empty()) << "the verdicts are not those of " WARPCHECK_VERDICTS "\n"
+    verdicts.write(kSuite.verdicts_seen, all);
+    const auto differences = verdicts.differences(text_of(kSuite.verdicts), all);
+    EXPECT_TRUE(differences.empty()) << "the verdicts are not those of " << kSuite.verdicts << "\n"
                                      << fmt::format("{}", fmt::join(differences, "\n"));
     verdicts = {};
   }
@@ -91,7 +92,7 @@ std::vector<vgpu::Finding> expect_findings(const Parameter& parameter, const Lis
   cudart::TrialSettings settings;
   settings.build = build;
   settings.warp_model = model;
-  settings.checkers.WARPCHECK_LITMUS_CHECKER = true;
+  settings.checkers.*kSuite.checker = true;
   settings.limits.steps_max = kStepsMax;
   settings.limits.compile = compile;
   cudart::begin_trial(settings);
