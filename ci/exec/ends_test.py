@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from exec_testing import HERE, PROGRAMS, WARPCHECK, link, run
+from exec_testing import HERE, PROGRAMS, WARPCHECK, link, run, run_that_is_timed_out
 
 
 def setUpModule():
@@ -173,11 +173,7 @@ class Ends(unittest.TestCase):
 
 class LongRuns(unittest.TestCase):
     def test_a_run_that_takes_too_long(self):
-        # On a busy machine the launch has not begun after two seconds.
-        for seconds in ("2", "20", "60"):
-            result = run("--timeout", seconds, "--", "./shared", "long")
-            if "2 of 64 blocks done" in result.stderr:
-                break
+        result = run_that_is_timed_out("--", "./shared", "long", until="2 of 64 blocks done")
         self.assertEqual(result.stderr, """\
 ========= warpcheck exec: ./shared
 ========= it was running kernel compute, 2 of 64 blocks done

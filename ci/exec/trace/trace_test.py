@@ -11,7 +11,8 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))
 sys.path.append(str(pathlib.Path(__file__).parent))
-from exec_testing import HERE, SOURCES, WARPCHECK, Source, Verdicts, build, run, run_with_findings
+from exec_testing import (HERE, SOURCES, WARPCHECK, Source, Verdicts, build, run, run_that_is_timed_out,
+                          run_with_findings)
 from trace_events import problems_of
 
 SOURCE = Source("trace/trace_programs.cu", "trace_programs.cu")
@@ -189,7 +190,7 @@ for document in sys.argv[2:]: jsonschema.validate(json.load(open(document)), sch
                          [2, 2, 8])
 
     def test_of_a_launch_that_does_not_end_is_told_what_was_counted(self):
-        result = run("--profile", "--timeout", "2", "--", "./program", "long")
+        result = run_that_is_timed_out("--profile", "--", "./program", "long", until="data[0] = data[0] + 1;")
         self.assertEqual(result.returncode, 124, result.stderr)
         self.assertRegex(result.stderr, r"data\[0\] = data\[0\] \+ 1;\n"
                                         r"=========   executed \d{5,} times with 1 of 32 lanes")
