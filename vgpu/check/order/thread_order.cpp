@@ -193,16 +193,19 @@ void ThreadOrder::gather(const Meeting& meeting, const WarpPlace& place, std::ui
 SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asynchronous) {
   SegmentId& id = threads_.segment_of(place, asynchronous);
   if (id != 0) return id;
-  Segment segment;
+  id = segments_.count();
+  Segment& segment = segments_.add();
   segment.block = segment.agent_block = launches_.block_key(place);
   segment.phase = threads_.phase_of(place);
   segment.launch = launches_.current();
   segment.warp = static_cast<std::uint16_t>(place.warp);
   segment.asynchronous = asynchronous;
   segment.agent = asynchronous ? agents::kCopier + place.warp * kWarpLanes : 0;
-  const std::optional<Tick> tick = threads_.common_tick(place, asynchronous);
-  id = tick ? segments_.add(segment, *tick)
-            : segments_.add(segment, threads_.ticks_of(place, asynchronous));
+  if (const std::optional<Tick> tick = threads_.common_tick(place, asynchronous)) {
+    segment.tick = *tick;
+  } else {
+    segments_.set_ticks(segment, threads_.ticks_of(place, asynchronous));
+  }
   return id;
 }
 

@@ -14,15 +14,8 @@ void Segments::reset() {
   last_agents_ = {};
 }
 
-SegmentId Segments::add(Segment segment, Tick of_all_lanes) {
-  segment.tick = of_all_lanes;
-  segments_.push_back(segment);
-  return count() - 1;
-}
-
-SegmentId Segments::add(Segment segment, const Ticks& ticks) {
-  set_ticks(segment, ticks);
-  segments_.push_back(segment);
+SegmentId Segments::add(const Segment& segment, const Ticks& ticks) {
+  set_ticks(segments_.emplace_back(segment), ticks);
   return count() - 1;
 }
 

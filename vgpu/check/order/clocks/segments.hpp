@@ -49,8 +49,11 @@ class Segments {
     return one.block == other.block && one.warp == other.warp && !one.asynchronous;
   }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(segments_.size()); }
-  SegmentId add(Segment segment, const Ticks& ticks);
-  SegmentId add(Segment segment, Tick of_all_lanes);
+  SegmentId add(const Segment& segment, const Ticks& ticks);
+  // Adds a segment to be filled in where it is: a copy of what was just written in parts stalls the
+  // host.
+  Segment& add() { return segments_.emplace_back(); }
+  void set_ticks(Segment& segment, const Ticks& ticks);
   // Returns the latest segment of an agent of this kind if it equals the new one; else adds that.
   SegmentId add_of_agent(const Segment& segment, const Ticks& ticks);
   // Returns a segment for everything that a warp did in an earlier launch, or in a phase of the
@@ -63,8 +66,6 @@ class Segments {
   std::vector<SegmentId> forget(std::vector<bool> live);
 
  private:
-  void set_ticks(Segment& segment, const Ticks& ticks);
-
   std::vector<Segment> segments_;             // the first is none
   std::vector<Ticks> ticks_;                  // of segments whose lanes differ
   using Past = std::array<std::uint64_t, 4>;  // launch, block, warp, phase
