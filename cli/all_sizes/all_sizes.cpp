@@ -169,7 +169,8 @@ KernelOfAllSizes prove_fitted(FittedKernel fitted, const ptx::Edits& edits,
       result.proof = before;
     }
   }
-  if (!is_proved) result.where = place_of(module, result.proof);
+  if (!is_proved) result.where = place_of(module, result.proof.location);
+  result.left_barriers = left_barriers(module, result.proof);
   return result;
 }
 
@@ -214,8 +215,16 @@ OnQuestion question_files(const std::string& directory) {
   };
 }
 
-std::string place_of(const ptx::Module& module, const KernelProof& proof) {
-  ptx::SourceLocation at = proof.location;
+std::vector<std::string> left_barriers(const ptx::Module& module, const KernelProof& proof) {
+  std::vector<std::string> places;
+  for (const ptx::SourceLocation& at : proof.left_barriers) {
+    const std::string place = place_of(module, at);
+    if (std::ranges::find(places, place) == places.end()) places.push_back(place);
+  }
+  return places;
+}
+
+std::string place_of(const ptx::Module& module, ptx::SourceLocation at) {
   if (at.line == 0 || at.file >= module.files.size()) return {};
   // The user's line, of what a header of the toolkit wraps.
   while (at.inlined_at != ptx::kNone && vgpu::is_library_header(module.files[at.file])) {

@@ -38,8 +38,9 @@ struct KernelOfAllSizes {
   // Why larger numbers, which the kernel is meant for, are neither proved nor refuted; empty: they
   // are, or are not meant.
   std::string beyond{};
-  bool is_only_size = false;       // the proof is the certificate of the only size
-  bool is_less_optimized = false;  // the proof is of AllSizesOptions::less_optimized
+  std::vector<std::string> left_barriers{};  // lines of KernelProof::left_barriers
+  bool is_only_size = false;                 // the proof is the certificate of the only size
+  bool is_less_optimized = false;            // the proof is of AllSizesOptions::less_optimized
 };
 
 struct PairOfAllSizes {
@@ -70,9 +71,11 @@ struct AllSizesOptions {
 [[nodiscard]] PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits = {},
                                              const AllSizesOptions& options = {});
 
-// "scan.cu:14", of what is not proved; empty: no line is known.
-[[nodiscard]] std::string place_of(const ptx::Module& module,
-                                   const vgpu::symbolic::KernelProof& proof);
+// "scan.cu:14", of the user's code; empty: no line is known.
+[[nodiscard]] std::string place_of(const ptx::Module& module, ptx::SourceLocation at);
+// Those of KernelProof::left_barriers.
+[[nodiscard]] std::vector<std::string> left_barriers(const ptx::Module& module,
+                                                     const vgpu::symbolic::KernelProof& proof);
 
 // A failure, shrunk if it runs whole: a sparse one is the smallest already.
 [[nodiscard]] ShrunkCase shrunk_failure(const Case& failure, TrialRunner& runner);

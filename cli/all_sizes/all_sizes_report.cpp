@@ -153,6 +153,13 @@ std::string all_sizes_text(const PairOfAllSizes& proof) {
     text += fmt::format("    domain: {}\n", fmt::join(domain_of(one), "; "));
     const std::vector<std::string> arrays = arrays_of(one);
     if (!arrays.empty()) text += fmt::format("    memory: {}\n", fmt::join(arrays, "; "));
+    if (!one.left_barriers.empty()) {
+      text += fmt::format(
+          "    note: threads may leave the kernel while others wait at {}; PTX counts those alone "
+          "that "
+          "have not left\n",
+          fmt::join(one.left_barriers, ", "));
+    }
     if (!one.beyond.empty()) text += fmt::format("    larger numbers: {}\n", one.beyond);
     if (!one.wrap.empty()) text += fmt::format("    an integer wraps at {}\n", one.wrap);
     for (const ScalarLimit& limit : one.limits) text += limit_text(limit) + "\n";
@@ -183,6 +190,7 @@ Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs) {
                          {"line", one.where},
                          {"reason", one.proof.reason},
                          {"free_of_races", one.proof.is_free_of_races},
+                         {"left_barriers", one.left_barriers},
                          {"domain", domain_of(one)},
                          {"memory", arrays_of(one)},
                          {"launches", one.fitted.launches},

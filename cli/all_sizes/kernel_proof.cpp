@@ -140,7 +140,8 @@ class KernelProver {
     one.fitted.contract.has_weak_volatile = settings_.front().checkers.volatile_is_weak;
     one.relations = domain.contract.conditions;
     one.proof = prove_kernel(module_, pair_.kernel().mangled, one.fitted.contract, limits_);
-    if (one.proof.answer != Answer::proved) one.where = place_of(module_, one.proof);
+    if (one.proof.answer != Answer::proved) one.where = place_of(module_, one.proof.location);
+    one.left_barriers = left_barriers(module_, one.proof);
     return one;
   }
 

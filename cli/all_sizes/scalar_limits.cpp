@@ -133,7 +133,7 @@ ScalarLimit LimitSearch::of(const std::string& scalar, const KernelContract& con
     search.reason = proof.answer == Answer::suspected
                         ? fmt::format("{} cannot be excluded, and no run shows it", proof.kind)
                         : proof.reason;
-    search.where = place_of(module_, proof);
+    search.where = place_of(module_, proof.location);
     if (proof.answer == Answer::suspected && tries > 0) try_to_fail(proof.suspect, search);
     const bool fails = search.failure && search.fails_at - 1 < search.high;
     if (!fails) --tries;
@@ -290,7 +290,7 @@ std::optional<Case> failure_beyond(KernelOfAllSizes& known, const OnQuestion& on
     one.proof = prove_kernel(module, known.fitted.kernel, contract, limits);
     one.fitted.contract = contract;
     one.relations = contract.conditions;
-    one.where = place_of(module, one.proof);
+    one.where = place_of(module, one.proof.location);
     if (one.proof.answer == Answer::suspected)
       found = runs.smallest_failing(one.proof.suspect, large);
     if (found || one.proof.answer == Answer::proved) known = std::move(one);

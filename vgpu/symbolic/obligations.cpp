@@ -470,6 +470,17 @@ void Obligations::check_interval(const WalkResult& interval, Pairs pairs) {
               "barrier-divergence", {a.barrier, b.barrier}, &other);
     }
   }
+  for (const Arrival& a : interval.arrivals) {
+    if (pairs == Pairs::of_one_warp || pairs == Pairs::of_one_lockstep_warp) break;
+    const auto may_have_left = [&](const Path& way) {
+      questions_.set_place(kernel_.body[a.barrier].location);
+      return questions_.follows_easily(together(a.state.path, way),
+                                       symbols_.context().bool_val(false)) == Reply::fails;
+    };
+    if (!left_barriers_.contains(a.barrier) && std::ranges::any_of(interval.ends, may_have_left)) {
+      left_barriers_.insert(a.barrier);
+    }
+  }
   // A barrier waits for threads that have not ended, so what a thread did before its end is ordered
   // before what others do behind any later barrier.
   check_races(interval.events.accesses, Apart::threads, pairs);

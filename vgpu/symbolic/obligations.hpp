@@ -45,6 +45,8 @@ class Obligations {
   // Two threads of a block that were at the same barrier meet at the same next one, and do not race
   // until then.
   void check_interval(const WalkResult& interval, Pairs pairs = Pairs::all);
+  // Barriers that one thread may wait at when another one has left the kernel.
+  [[nodiscard]] const std::set<std::uint32_t>& left_barriers() const { return left_barriers_; }
   // For the pairs of one warp in lockstep.
   void set_lockstep(const LockstepOrder* lockstep) { lockstep_ = lockstep; }
   // Threads of different blocks do not race.
@@ -118,6 +120,7 @@ class Obligations {
   std::vector<Access> counted_;  // those, and the same ones of what is looked at
   std::optional<KernelProof> failure_;
   std::set<std::string> open_;
+  std::set<std::uint32_t> left_barriers_;
 };
 
 }  // namespace warpcheck::vgpu::symbolic

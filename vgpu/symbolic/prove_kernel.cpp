@@ -107,6 +107,9 @@ KernelProof prove_kernel(const ptx::Module& module, std::string_view kernel,
       proof.reason = error.what();
     }
   }
+  for (const std::uint32_t barrier : obligations.left_barriers()) {
+    proof.left_barriers.push_back(whole.body[barrier].location);
+  }
   proof.questions = questions.asked();
   proof.units = questions.units();
   return proof;

@@ -134,6 +134,9 @@ struct KernelProof {
   // undecided: nevertheless there is no data race and no missed barrier, if accesses stay inside
   // their arrays and are aligned
   bool is_free_of_races = false;
+  // Barriers that threads of a block may wait at when others have left the kernel.  PTX does not
+  // count those that have left, so that is no defect by itself.
+  std::vector<ptx::SourceLocation> left_barriers{};
   std::uint32_t questions = 0;  // to the solver
   std::uint64_t units = 0;      // that they took
 };

@@ -185,6 +185,16 @@ TEST(ProveKernel, ProvesRacesAndBarriersWhereDataDecidesABound) {
   EXPECT_FALSE(place.is_free_of_races);
 }
 
+TEST(ProveKernel, NamesABarrierThatThreadsLeaveBefore) {
+  EXPECT_TRUE(prove(kTree).left_barriers.empty());
+  const KernelProof left = prove(replaced(kTree, "END:\n",
+                                          "  .loc 1 8 0\n  setp.ge.s32 %p6, %r18, 5;\n"
+                                          "  @%p6 bra END;\n  bar.sync 0;\nEND:\n"));
+  EXPECT_EQ(left.answer, Answer::proved) << left.reason;
+  ASSERT_EQ(left.left_barriers.size(), 1u);
+  EXPECT_EQ(left.left_barriers[0].line, 8u);
+}
+
 TEST(ProveKernel, DoesNotFollowNumbersThatDecideNothing) {
   const KernelProof seeded = prove(
       replaced(kTree, ".loc 1 5 0", "mad.lo.u32 %r19, %r19, 1664525, 1013904223;\n  .loc 1 5 0"));

@@ -193,7 +193,10 @@ void Walk::deliver(Region& region, const Item& from, std::uint32_t to, ThreadSta
       return;
     }
   }
-  if (to == kEnd) return;
+  if (to == kEnd) {
+    if (region.result != nullptr) region.result->ends.push_back(std::move(state.path));
+    return;
+  }
   Item item{to, graph_.blocks()[to].begin, from.iterations, std::move(state)};
   if (region.is_interval) {
     // Loops that were left, entered, or begun again.

@@ -33,6 +33,7 @@ struct Arrival {
 struct WalkResult {
   Events events;
   std::vector<Arrival> arrivals;  // one for each barrier and iterations
+  std::vector<Path> ends;         // ways to the kernel's end
 };
 
 class Walk {
