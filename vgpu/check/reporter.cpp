@@ -50,6 +50,23 @@ bool say_the_same(const Finding& a, const Finding& b) {
          a.kernel == b.kernel && roles(a) == roles(b);
 }
 
+// Lines of a library's kernel tell a user of the library nothing, so the place of its launch is
+// added.
+void add_launch(Finding& finding, const HostPlace& place) {
+  const bool is_of_library =
+      !finding.accesses.empty() &&
+      std::ranges::all_of(finding.accesses, [](const AccessSide& side) {
+        return !side.ptx.empty() && side.header.empty() && is_library_header(side.file);
+      });
+  if (!is_of_library) return;
+  const std::string name = place.file.substr(place.file.rfind('/') + 1);
+  if (!name.empty()) {
+    finding.message += fmt::format("; the kernel was launched at {}:{}", name, place.line);
+  } else if (!place.code.empty()) {
+    finding.message += fmt::format("; the kernel was launched in {}", place.code);
+  }
+}
+
 }  // namespace
 
 AccessSide host_side(std::string_view role) {
@@ -218,6 +235,7 @@ bool Reporter::is_excused_by_threads(const Finding& finding) {
 std::uint32_t Reporter::add(Finding&& finding) {
   finding.count = 0;
   weigh(finding);
+  add_launch(finding, place_of_call());
   const auto index =
       has_lines(finding)
           ? std::ranges::find_if(
@@ -248,6 +266,7 @@ bool Reporter::is_wider(std::uint32_t index, Relation relation) {
 
 void Reporter::widen(std::uint32_t index, Finding&& finding, Relation relation) {
   Finding& known = findings_[index];
+  add_launch(finding, place_of_call());
   finding.relation = relation;
   finding.count = known.count;
   finding.also_between = std::move(known.also_between);

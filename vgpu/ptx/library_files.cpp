@@ -115,6 +115,15 @@ std::map<std::string, std::string, std::less<>>& known_files() {
 
 }  // namespace
 
+bool is_library_function(std::string_view mangled) {
+  const std::vector<std::string_view> components = components_of(mangled);
+  return !components.empty() && std::ranges::any_of(kLibraries, [&](const Library& library) {
+    return components[0] == library.name &&
+           std::any_of(components.begin() + 1, components.end(),
+                       [&](std::string_view name) { return is_version(name, library.version); });
+  });
+}
+
 std::string_view library_include_name(std::string_view file, std::string_view function) {
   std::vector<std::string_view> scopes = components_of(function);
   if (scopes.empty()) return {};

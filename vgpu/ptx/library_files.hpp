@@ -32,6 +32,10 @@ std::string_view library_include_name(std::string_view file, std::string_view fu
 // file is does not change, so it is known in the whole process from then on.
 std::string_view known_library_file(std::string_view file);
 
+// Returns whether the function is in the namespace of a library's version, which tells without a
+// file that it is the library's.
+bool is_library_function(std::string_view mangled);
+
 // The functions whose code the files of one module have.
 class FunctionsOfFiles {
  public:

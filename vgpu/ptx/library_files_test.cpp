@@ -35,6 +35,16 @@ TEST(LibraryFiles, NeedFolderAndNamespace) {
   EXPECT_EQ(library_include_name("/p/my_cub/block/block_scan.cuh", kOfCub), "");
 }
 
+TEST(LibraryFiles, FunctionsInTheNamespaceOfAVersionNeedNoFile) {
+  EXPECT_TRUE(is_library_function("_ZN6thrust23THRUST_300001_SM_750_NS6system4freeEPv"));
+  EXPECT_TRUE(is_library_function("_ZNK3cub17CUB_300001_SM_8006detail5chainEv"));
+  EXPECT_TRUE(is_library_function("_ZN4cuda3std3__44swapEv"));
+  EXPECT_TRUE(is_library_function("_ZN4cuda3__410cuda_errorC2Ev"));
+  EXPECT_FALSE(is_library_function("_ZN6thrust5forceEPKi"));
+  EXPECT_FALSE(is_library_function("_ZN2my3cub17CUB_300001_SM_8004scanEv"));
+  EXPECT_FALSE(is_library_function("main"));
+}
+
 TEST(LibraryFiles, OfReleasesWithoutVersionsHaveNamesOfTheLayout) {
   EXPECT_EQ(library_include_name("/p/cub/block/block_scan.cuh", kOfOldCub),
             "cub/block/block_scan.cuh");

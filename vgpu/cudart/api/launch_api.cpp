@@ -15,11 +15,11 @@
 
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/api/calls/call_log.hpp"
+#include "vgpu/cudart/api/calls/call_place.hpp"
 #include "vgpu/cudart/api/launches.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
-#include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/launch/clusters.hpp"
 #include "vgpu/cudart/launch/kernel_limits.hpp"
 #include "vgpu/cudart/memory/access_policy.hpp"
@@ -198,10 +198,8 @@ cudaError_t launch(Device& device, std::string_view call, const void* function,
   const void* const address = std::exchange(launch_address(), nullptr);
   // The caller of this function is a stub that nvcc has made.
   if (address != nullptr && device.trial().in_ambient()) {
-    device.findings().mishaps().perform(address);
-    // The log of what the host hands to the device names the line of the launch.
-    const ExecSession* const session = device.trial().exec_session();
-    if (session != nullptr && session->logs_host_inputs()) current_call().return_address = address;
+    ask_at_launch(address);
+    device.findings().mishaps().perform(current_call().return_address);
   }
   const cudaError_t error = try_launch(device, call, function, configuration, handle, arguments);
   if (error != cudaSuccess) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #ifdef WARPCHECK_BACKTRACE
@@ -98,6 +99,7 @@ std::vector<SourceLine> lines_at(std::uintptr_t address) {
 struct SymbolPlace {
   std::string name;  // demangled, without parameters; empty: none
   std::uintptr_t offset = 0;
+  bool is_of_library = false;
 };
 
 SymbolPlace symbol_at(const void* return_address) {
@@ -114,14 +116,24 @@ SymbolPlace symbol_at(const void* return_address) {
   }
   if (found.name == nullptr) return {};
   return {vgpu::kernel_name(found.name),
-          reinterpret_cast<std::uintptr_t>(return_address) - found.start};
+          reinterpret_cast<std::uintptr_t>(return_address) - found.start,
+          ptx::is_library_function(found.name)};
 }
 
-// Returns whether it is a function of the toolkit's headers that forwards a call: cudaError
-// cudaMalloc<float>.
+// Returns whether it is a function of the toolkit's headers that forwards a call (cudaError
+// cudaMalloc<float>), or any function of CUB, thrust or libcu++.
 bool passes_on(const SymbolPlace& place) {
   return place.name.starts_with("cuda") || place.name.starts_with("cudaError cuda") ||
-         place.name.starts_with("__device_stub__");
+         place.name.starts_with("__device_stub__") || place.name.starts_with("__cuda") ||
+         place.is_of_library;
+}
+
+// The same of the function of a return address.  Launches ask each time.
+bool passes_on(const void* return_address) {
+  thread_local std::unordered_map<const void*, bool> known;
+  const auto [at, is_new] = known.try_emplace(return_address, false);
+  if (is_new) at->second = passes_on(symbol_at(return_address));
+  return at->second;
 }
 
 #endif
@@ -161,11 +173,19 @@ std::vector<const void*> callers_from(const void* return_address) {
 
 void ask_for_program() {
   ApiCall& call = current_call();
-  if (call.return_address == nullptr || !passes_on(symbol_at(call.return_address))) return;
+  if (call.return_address == nullptr || !passes_on(call.return_address)) return;
   const std::vector<const void*> callers = callers_from(call.return_address);
-  const auto own = std::ranges::find_if_not(
-      callers, [](const void* address) { return passes_on(symbol_at(address)); });
+  const auto own =
+      std::ranges::find_if_not(callers, [](const void* address) { return passes_on(address); });
   if (own != callers.end()) call.return_address = *own;
+}
+
+void ask_at_launch(const void* address) {
+  if (!passes_on(address)) {
+    current_call().return_address = address;
+  } else {
+    ask_for_program();
+  }
 }
 
 CallPlace place_of(const std::vector<const void*>& return_addresses) {
@@ -177,8 +197,10 @@ CallPlace place_of(const std::vector<const void*>& return_addresses) {
         lines, [](const SourceLine& line) { return line.is_of_library(); });
     const bool is_own = lines.empty() ? !passes_on(symbol) : own != lines.end();
     if (place.code.empty() || is_own) {
-      place.code = symbol.name.empty() ? place_in_module(address)
-                                       : fmt::format("{}+{:#x}", symbol.name, symbol.offset);
+      place.code =
+          symbol.name.empty()
+              ? place_in_module(address)
+              : fmt::format("{}+{:#x}", vgpu::short_kernel_name(symbol.name), symbol.offset);
     }
     if (!is_own) continue;
     if (own != lines.end()) {
@@ -194,6 +216,7 @@ CallPlace place_of(const std::vector<const void*>& return_addresses) {
 
 std::vector<const void*> callers_from(const void* return_address) { return {return_address}; }
 void ask_for_program() {}
+void ask_at_launch(const void* address) { current_call().return_address = address; }
 
 CallPlace place_of(const std::vector<const void*>& return_addresses) {
   return {.file = {}, .line = 0, .code = place_in_module(return_addresses.front())};

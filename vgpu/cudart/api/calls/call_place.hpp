@@ -24,6 +24,10 @@ std::vector<const void*> callers_from(const void* return_address);
 // is asked for in a call and done later, when the call's frames have gone.
 void ask_for_program();
 
+// Sets the return address of the current call, which a stub of nvcc makes, to the place of its
+// `<<<>>>`; if that is in a library, to that of the library's caller.
+void ask_at_launch(const void* address);
+
 // Returns the innermost of the places that is not in a header of the toolkit or the system.
 CallPlace place_of(const std::vector<const void*>& return_addresses);
 

@@ -21,6 +21,7 @@
 // says ignored: ignored
 // case overlap: -arch=compute_80 | | overlap
 // expect overlap: error data-race
+// says overlap: the kernel was launched at library_algorithms.cu:104
 // case overlap_by_key: -arch=compute_80 | | 'overlap by key'
 // expect overlap_by_key: error data-race
 // case unset: -arch=compute_80 | | unset
