@@ -36,6 +36,15 @@ std::vector<ptx::SourceLocation> chain_in_function(const vgpu::Program& program,
   return chain;
 }
 
+// Returns whether kernels begin by storing their parameters: unoptimised code, as its module says
+// (".target sm_90, debug").
+bool has_prologues(const vgpu::Program& program) {
+  const std::size_t target = program.ptx.find("\n.target ");
+  if (target == std::string_view::npos) return false;
+  const std::size_t end = program.ptx.find('\n', target + 1);
+  return program.ptx.substr(target, end - target).find("debug") != std::string_view::npos;
+}
+
 }  // namespace
 
 ProgramLines::ProgramLines(const vgpu::Program& program, const std::vector<InlinedCall>& calls)
@@ -184,7 +193,7 @@ std::vector<std::uint32_t> ProgramLines::starts_of_function(const std::string& n
   const std::string kernel = vgpu::kernel_name(program_.kernel);
   std::vector<std::uint32_t> pcs;
   if (kernel.find(name) != std::string::npos || program_.kernel.find(name) != std::string::npos) {
-    pcs.push_back(body_of(0));
+    pcs.push_back(has_prologues(program_) ? body_of(0) : 0);
   }
   for (std::uint32_t function = 1; function < program_.functions.size(); ++function) {
     if (names(program_.functions[function].name)) pcs.push_back(body_of(function));

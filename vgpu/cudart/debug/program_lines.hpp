@@ -57,9 +57,9 @@ class ProgramLines {
     std::uint32_t line = 0;  // 0: the program has no code there
   };
   [[nodiscard]] Starts starts_of(const std::string& file, std::uint32_t line) const;
-  // Returns the body of the kernel if its name contains the text; the bodies of called functions of
-  // that name, which may lack scopes before it and template arguments; and where a run of code of
-  // such a function begins that was inlined.
+  // Returns where the kernel begins if its name contains the text, in unoptimised code behind its
+  // prologue; the bodies of called functions of that name, which may lack scopes before it and
+  // template arguments; and where a run of code of such a function begins that was inlined.
   [[nodiscard]] std::vector<std::uint32_t> starts_of_function(const std::string& name) const;
 
  private:
