@@ -292,6 +292,17 @@ TEST_F(PromptTest, ConditionsOfFunctionsKnowTheirParameters) {
   EXPECT_EQ(said[6], "40\n");
 }
 
+TEST_F(PromptTest, TheFirstInstructionIsABreakpointOfTheFirstWarpToo) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/two_kernels",
+                            {"break first", "run", "continue", "goto start", "continue"});
+  for (const std::size_t answer : {2, 5}) {
+    EXPECT_HAS(said[answer], "breakpoint 2\n");
+    EXPECT_HAS(said[answer], "position 1 of ");
+    EXPECT_HAS(said[answer], ": first block (0,0,0) thread (0,0,0), warp 0 lanes 0-31\n");
+  }
+  EXPECT_HAS(said[3], "the run has ended\n");
+}
+
 TEST_F(PromptTest, StepsPassCalledFunctionsOver) {
   const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
                             {"tbreak 56", "continue", "nexti 4", "backtrace", "reverse-nexti 4",

@@ -33,6 +33,7 @@ void DebugSession::set_focus(const Thread& thread) {
 
 const Stop& DebugSession::continue_forward() {
   impl_->debuggee.forget_pauses();
+  if (impl_->stop.reason == StopReason::entry && impl_->stops_at_entry()) return impl_->stop;
   return impl_->run_on({});
 }
 const Stop& DebugSession::go_to(std::uint64_t position) { return impl_->go_to(position); }
@@ -241,6 +242,17 @@ const Stop& DebugSession::Impl::go_to_last_of(const Place& found) {
   keep_focus(focus);
   if (!found.hit.is_null()) accepts(found.hit, false);
   return stop;
+}
+
+// Returns whether a breakpoint is at the entry, where none has been looked at yet.
+bool DebugSession::Impl::stops_at_entry() {
+  const bool has_points = std::ranges::any_of(points, [](const BreakpointState& point) {
+    return point.breakpoint.kind != Breakpoint::Kind::finding;
+  });
+  if (!has_points) return false;
+  const Place found = search(1, 2, {});
+  go_to(1);
+  return !found.hit.is_null() && accepts(found.hit, true);
 }
 
 json DebugSession::Impl::follow_of(StepKind kind) {

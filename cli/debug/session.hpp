@@ -261,7 +261,7 @@ class DebugSession {
   void set_focus(const Thread& thread);
 
   // Run until the next stop, and return it.
-  const Stop& continue_forward();
+  const Stop& continue_forward();  // from the entry: a breakpoint there is one, too
   const Stop& reverse_continue();  // to the latest stop before; to the entry if there is none
   const Stop& step(StepKind kind, Direction direction);  // of the focus thread
   const Stop& go_to(std::uint64_t position);

@@ -62,6 +62,7 @@ struct DebugSession::Impl {
   const Stop& step_forward(StepKind kind);
   const Stop& step_backward(StepKind kind);
   const Stop& go_to(std::uint64_t position);
+  bool stops_at_entry();
   const Stop& go_to_last_of(const Place& place);
   bool arrive_at_original();
   std::optional<nlohmann::json> run(Process& process, const Run& run);
