@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "harness/input/json.hpp"
@@ -19,8 +21,19 @@ std::string each(std::uint64_t count, std::uint64_t of) {
   return fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(of));
 }
 
-std::string share_of_lanes(const vgpu::MemoryCounts& counts) {
-  return fmt::format("executed {} with {} of 32 lanes",
+// Returns whether the line may have copies of its code, with costs: in unrolled loops, inlined
+// functions, or several kernels.
+bool has_copies(const MemoryProfile::Line& line) {
+  std::set<std::string_view> known;
+  return std::ranges::any_of(line.instrs, [&](const vgpu::CountedInstr& instr) {
+    return !profile_sentences(instr.counts).empty() && !known.insert(instr.ptx).second;
+  });
+}
+
+std::string share_of_lanes(const MemoryProfile::Line& line) {
+  const vgpu::MemoryCounts& counts = line.total;
+  return fmt::format("{}executed {} with {} of 32 lanes",
+                     has_copies(line) ? "its busiest instruction is " : "",
                      counts.executions == 1 ? "once" : fmt::format("{} times", counts.executions),
                      each(counts.lanes, counts.executions));
 }
@@ -124,7 +137,7 @@ std::string profile_text(const MemoryProfile& profile, SourceFiles& files, std::
       const std::size_t begin = code.find_first_not_of(" \t");
       if (begin != std::string::npos) place += "  " + code.substr(begin);
     }
-    text += fmt::format("{}\n  {}\n", place, share_of_lanes(line.total));
+    text += fmt::format("{}\n  {}\n", place, share_of_lanes(line));
     for (const std::string& sentence : profile_sentences(line.total)) {
       text += fmt::format("  {}\n", sentence);
     }

@@ -55,6 +55,16 @@ TEST(MemoryProfile, ASentenceSaysWhatALineLoses) {
             "1 line more, which lose less\n");
 }
 
+// Of an unrolled loop, or a function that is inlined twice, the other counts are sums.
+TEST(MemoryProfile, CopiesOfALineAreNotAddedUp) {
+  const MemoryProfile profile = profile_of({instr(1, 8, kStore), instr(2, 8, kStore)});
+  SourceFiles files;
+  EXPECT_EQ(profile_text(profile, files, 20),
+            "/nowhere/a.cu:8\n"
+            "  its busiest instruction is executed 10 times with 32 of 32 lanes\n"
+            "  28 of 32 sectors of a request wasted (560 of 640)\n");
+}
+
 TEST(MemoryProfile, SentencesOfOtherCounts) {
   using Sentences = std::vector<std::string>;
   EXPECT_EQ(profile_sentences({.requests = 2, .sectors = 2, .ideal_sectors = 2}),
