@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 
 #include "vgpu/machine/compute/compute.hpp"
@@ -26,20 +25,6 @@ const MatrixLoops& chosen_loops() {
     case SimdLevel::avx512: return avx512::kMatrixLoops;
     default: return baseline::kMatrixLoops;
   }
-}
-
-// The values of all elements of at most 8 bits of a type.
-const std::array<float, 256>& small_floats(Type type) {
-  static const auto kTables = [] {
-    std::map<Type, std::array<float, 256>> tables;
-    for (const Type of : {Type::e2m1x2, Type::e2m3x2, Type::e3m2x2, Type::e4m3x2, Type::e5m2x2}) {
-      for (std::uint32_t bits = 0; bits < 256; ++bits) {
-        tables[of][bits] = static_cast<float>(matrix_element(of, bits).value);
-      }
-    }
-    return tables;
-  }();
-  return kTables.at(type);
 }
 
 // A matrix with the exponents by which its elements are aligned.
@@ -62,7 +47,7 @@ void read_elements(const MatrixLoops& loops, Type type, std::span<const std::uin
     case Type::tf32: return loops.read(RegisterFloat::tf32, bits.data(), count, values);
     default: break;
   }
-  const std::array<float, 256>& floats = small_floats(type);
+  const FloatsOfBytes& floats = floats_of_bytes(type);
   for (std::uint32_t i = 0; i < count; ++i) values[i] = floats[bits[i] & 0xff];
 }
 

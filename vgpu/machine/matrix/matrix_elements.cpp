@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/compute/narrow_floats.hpp"
@@ -28,6 +29,19 @@ MatrixElement matrix_element(Type type, std::uint32_t bits) {
   const exact::Number x = exact::unpack(format, bits);
   return {std::bit_cast<double>(exact::pack(exact::kF64, x, ptx::Rounding::rn)),
           x.is_zero() ? kNoExponent : std::max(biased, 1) - format.bias()};
+}
+
+const FloatsOfBytes& floats_of_bytes(Type type) {
+  static const auto kTables = [] {
+    std::map<Type, FloatsOfBytes> tables;
+    for (const Type of : {Type::e2m1x2, Type::e2m3x2, Type::e3m2x2, Type::e4m3x2, Type::e5m2x2}) {
+      for (std::uint32_t bits = 0; bits < 256; ++bits) {
+        tables[of][bits] = static_cast<float>(matrix_element(of, bits).value);
+      }
+    }
+    return tables;
+  }();
+  return kTables.at(type);
 }
 
 int exponent_min(Type type) {

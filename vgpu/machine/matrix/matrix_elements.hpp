@@ -2,6 +2,7 @@
 // warp_matrix.cpp says how floats are added.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "vgpu/program/matrix.hpp"
@@ -19,6 +20,9 @@ inline constexpr int kFractionOfSingle = 23;
 // Returns the element whose exponent is that of its value.
 MatrixElement normalized_element(double value);
 MatrixElement matrix_element(ptx::Type type, std::uint32_t bits);
+// The values of all bytes as elements of a type of at most 8 bits.
+using FloatsOfBytes = std::array<float, 256>;
+const FloatsOfBytes& floats_of_bytes(ptx::Type type);
 // Returns the least exponent by which an element is aligned.
 int exponent_min(ptx::Type type);
 

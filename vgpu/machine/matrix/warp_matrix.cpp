@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -102,21 +101,6 @@ void for_each_element(const LaneBanks& banks, const Ref& first, std::uint32_t bi
       if (parts > 1) word >>= bits;
     }
   }
-}
-
-// The values of all bytes as elements of that type.
-using FloatsOfBytes = std::array<float, 256>;
-const FloatsOfBytes& floats_of_bytes(Type type) {
-  static const auto kTables = [] {
-    std::map<Type, FloatsOfBytes> tables;
-    for (const Type of : {Type::e2m1x2, Type::e2m3x2, Type::e3m2x2, Type::e4m3x2, Type::e5m2x2}) {
-      for (std::uint32_t bits = 0; bits < 256; ++bits) {
-        tables[of][bits] = static_cast<float>(matrix_element(of, bits).value);
-      }
-    }
-    return tables;
-  }();
-  return kTables.at(type);
 }
 
 // Reads an operand's elements.
