@@ -35,6 +35,16 @@ bool is_right_mean(const InstrStep& step, std::int64_t truth, unsigned lane) {
          (extends_sign ? std::int64_t{static_cast<std::int32_t>(word)} : std::int64_t{word});
 }
 
+// Returns the integer of a lane in a row of this type; of an unsigned one from 2^63 on, its bits.
+std::int64_t integer_at(const std::byte* row, ptx::Type type, unsigned lane) {
+  const std::uint32_t bytes = ptx::bytes_of(type);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, row + lane * (bytes == 8 ? 8u : 4u), bytes);
+  const unsigned unused = 64 - 8 * bytes;
+  const auto shifted = static_cast<std::int64_t>(bits << unused);
+  return ptx::is_signed(type) ? shifted >> unused : static_cast<std::int64_t>(bits);
+}
+
 // Returns the lane whose value a shuffle gives to `lane` (PTX ISA 9.7.9.6).
 unsigned source_lane(const InstrStep& step, const Instr& instr, unsigned lane) {
   const std::uint32_t by = word_of(*step.registers, instr[WarpOperand::lane], lane) & 31;
@@ -130,7 +140,10 @@ void NumericsChecker::on_step(const InstrStep& step) {
   updated_.reset();
   const ValuePlan& plan = *plan_;
   if (accesses_memory(plan.rule)) {
-    for (RowTags& tags : loaded_) tags.mask = 0;
+    if (has_loaded_) {
+      for (RowTags& tags : loaded_) tags.mask = 0;
+    }
+    has_loaded_ = false;
     if (warp.tags.any()) use_address(step);
   }
   if (plan.rule == ValueRule::prints) print(step);
@@ -178,6 +191,7 @@ void NumericsChecker::execute(const InstrStep& step, const ValuePlan& plan) {
     case ValueRule::updates: update(step, plan); break;
     case ValueRule::prints: break;
     case ValueRule::loads:
+      if (!has_loaded_ && !warp_->tags.any()) break;
       for (std::size_t i = 0; i < plan.results.size() && i < loaded_.size(); ++i) {
         warp_->tags.set(step, plan.results[i], loaded_[i], step.active);
       }
@@ -203,6 +217,7 @@ void NumericsChecker::save_sources(const InstrStep& step) {
 NumericsChecker::Sources NumericsChecker::sources_of(const InstrStep& step) const {
   const Instr& instr = step.program->code[step.pc];
   Sources sources;
+  const bool has_tags = warp_->tags.any();
   for (std::size_t i = 0; i < kSources.size(); ++i) {
     const Ref& ref = instr[kSources[i]];
     if (ref.bank == Bank::none || ref.bank == Bank::predicate) continue;
@@ -212,7 +227,7 @@ NumericsChecker::Sources NumericsChecker::sources_of(const InstrStep& step) cons
       if (saved_[i].tags.mask != 0) sources[i].tags = &saved_[i].tags;
     } else {
       sources[i].row = row_of(*step.registers, ref);
-      sources[i].tags = warp_->tags.get(step, ref);
+      if (has_tags) sources[i].tags = warp_->tags.get(step, ref);
     }
   }
   return sources;
@@ -276,28 +291,44 @@ bool NumericsChecker::keeps(const Instr& instr, const ValuePlan& plan, const Val
   return copies || (plan.halves && origin.program->code[origin.pc].opcode == Opcode::add_);
 }
 
+// Returns the tag of the infinity that a function of the toolkit gives beyond its bound; 0: the
+// argument was infinite itself.
+Tag NumericsChecker::beyond_bound(const InstrStep& step, const ValuePlan& plan, unsigned lane) {
+  const BeyondBound& beyond = plan.beyond_bound;
+  if (beyond.what.empty()) return 0;
+  const std::byte* const row = row_of(*step.registers, beyond.compared);
+  const double compared = float_at(plan.result, row, lane);
+  if (!std::isfinite(compared) || compared < beyond.bound) return 0;
+  return origins_.made(
+      Made::infinity, *step.program, step.pc,
+      [&] { return fmt::format("{} does not fit in {}", beyond.what, name_of(plan.result)); },
+      reporter_, thread_of(step.place, lane));
+}
+
+Tag NumericsChecker::too_large_for_half(const InstrStep& step, const Source& source,
+                                        unsigned lane) {
+  const Instr& instr = step.program->code[step.pc];
+  const std::byte* const row = row_of(*step.registers, instr[ComputeOperand::d]);
+  if (source.row == nullptr || !std::isinf(float_at(FloatFormat::f16, row, lane))) return 0;
+  const auto describe = [&] {
+    return fmt::format("{} does not fit in f16",
+                       with_commas(integer_at(source.row, instr.modifiers.source_type, lane)));
+  };
+  return origins_.made(Made::infinity, *step.program, step.pc, describe, reporter_,
+                       thread_of(step.place, lane));
+}
+
 // PTX ISA 9.7.1: the result of a division by zero is unspecified.  An operand that has a tag itself
 // is where the number went wrong.
 Tag NumericsChecker::divided_by_zero(const InstrStep& step, const Sources& sources, unsigned lane) {
   const Instr& instr = step.program->code[step.pc];
-  const auto value_of = [&](const Source& source) -> std::int64_t {
-    const bool is_wide = source.ref.bank == Bank::wide;
-    if (is_wide) {
-      std::int64_t value = 0;
-      std::memcpy(&value, source.row + lane * sizeof value, sizeof value);
-      return value;
-    }
-    std::int32_t word = 0;
-    std::memcpy(&word, source.row + lane * sizeof word, sizeof word);
-    const bool extends_sign = ptx::is_signed(instr.modifiers.type);
-    return extends_sign ? word : std::int64_t{static_cast<std::uint32_t>(word)};
-  };
-  if (sources[1].row == nullptr || value_of(sources[1]) != 0) return 0;
+  const ptx::Type type = instr.modifiers.type;
+  if (sources[1].row == nullptr || integer_at(sources[1].row, type, lane) != 0) return 0;
   for (const Source& source : sources) {
     if (source.tags != nullptr && source.tags->of(lane) != 0) return source.tags->of(lane);
   }
   const auto describe = [&] {
-    return fmt::format("{} {} 0", with_commas(value_of(sources[0])),
+    return fmt::format("{} {} 0", with_commas(integer_at(sources[0].row, type, lane)),
                        instr.opcode == Opcode::div_ ? '/' : '%');
   };
   return origins_.made(Made::divided, *step.program, step.pc, describe, reporter_,
@@ -309,13 +340,16 @@ RowTags NumericsChecker::made_by_move(const InstrStep& step, const ValuePlan& pl
                                       const Sources& sources) {
   RowTags tags;
   const bool may_make = plan.is_logarithm_of_zero || !plan.outside_domain.what.empty() ||
-                        plan.inverts_exponent || plan.divides_integers;
+                        plan.inverts_exponent || plan.divides_integers || plan.makes_half ||
+                        !plan.beyond_bound.what.empty();
   for_each_bit(may_make ? step.active : 0, [&](unsigned lane) {
     Tag& tag = tags.tag[lane];
     tag = plan.is_logarithm_of_zero ? logarithm_of_zero(step, lane)
           : plan.inverts_exponent   ? inverse_of_zero(step, sources[0], lane)
           : plan.divides_integers   ? divided_by_zero(step, sources, lane)
+          : plan.makes_half         ? too_large_for_half(step, sources[0], lane)
                                     : outside_domain(step, plan, lane);
+    if (tag == 0) tag = beyond_bound(step, plan, lane);
     if (tag == 0) return;
     tags.mask |= 1u << lane;
     if (plan.divides_integers) tags.truth[lane] = kUnknown;
@@ -384,6 +418,9 @@ void NumericsChecker::select(const InstrStep& step, const ValuePlan& plan) {
         instr[(first >> lane & 1u) != 0 ? ComputeOperand::a : ComputeOperand::b].bank ==
         Bank::constant;
     if (is_literal && tag == 0) tag = outside_domain(step, plan, lane);
+    const bool is_infinite = is_literal && plan.result != FloatFormat::none &&
+                             std::isinf(float_at(plan.result, source.row, lane));
+    if (is_infinite && tag == 0) tag = beyond_bound(step, plan, lane);
     if (is_literal && tag == 0) {
       const RowTags* const nan = warp_->tags.get(step, plan.becomes_bfloat);
       tag = nan == nullptr ? 0 : nan->of(lane);

@@ -86,6 +86,7 @@ class NumericsChecker final : public Checker {
   void compute(const InstrStep& step, const ValuePlan& plan);
   Tag tag_of_result(const InstrStep& step, const ValuePlan& plan, const Sources& sources,
                     unsigned lane);
+  void find_clamped(const InstrStep& step, const ValuePlan& plan);
   void keep_undefined(const Sources& sources, std::uint32_t lanes, RowTags& tags);
   void find_flushed(const InstrStep& step, const ValuePlan& plan);
   void take_extreme(const InstrStep& step, const ValuePlan& plan);
@@ -103,6 +104,8 @@ class NumericsChecker final : public Checker {
   Tag logarithm_of_zero(const InstrStep& step, unsigned lane);
   Tag inverse_of_zero(const InstrStep& step, const Source& source, unsigned lane);
   Tag outside_domain(const InstrStep& step, const ValuePlan& plan, unsigned lane);
+  Tag beyond_bound(const InstrStep& step, const ValuePlan& plan, unsigned lane);
+  Tag too_large_for_half(const InstrStep& step, const Source& source, unsigned lane);
   Tag divided_by_zero(const InstrStep& step, const Sources& sources, unsigned lane);
   RowTags made_by_move(const InstrStep& step, const ValuePlan& plan, const Sources& sources);
   void shuffle(const InstrStep& step);
@@ -169,6 +172,7 @@ class NumericsChecker final : public Checker {
   bool is_saved_ = false;
   std::array<SavedSource, 3> saved_;
   std::array<RowTags, kElementsMax> loaded_;
+  bool has_loaded_ = false;        // some of these have tags
   std::uint32_t local_bytes_ = 0;  // of local memory that the instruction has accessed
   // What a copy has read: the tags of each two bytes, by lane.
   std::array<std::array<Tag, 8>, kWarpLanes> copied_{};

@@ -151,7 +151,8 @@ void NumericsChecker::add_integers(const InstrStep& step, const ValuePlan& plan)
     lanes |= wrapped_lanes(instr.opcode, {sources[0].row, sources[1].row, sources[2].row}, row);
   }
   if ((step.active & lanes) == 0) {
-    return warp_->tags.clear(step, plan.results[0], step.active);
+    if (warp_->tags.any()) warp_->tags.clear(step, plan.results[0], step.active);
+    return;
   }
   RowTags tags;
   for_each_bit(step.active & lanes, [&](unsigned lane) {

@@ -78,7 +78,13 @@ void NumericsChecker::on_access(const Access& access) {
       break;
     case ValueRule::stores: store(access); break;
     case ValueRule::copies: copy(access); break;
-    case ValueRule::updates: updated_ = access; break;
+    case ValueRule::updates:
+      // Other atomics leave no tag where there is none.
+      if (plan_->result != FloatFormat::none || plan_->is_of_float_bits || warp_->tags.any() ||
+          memory_.has(*access.allocation)) {
+        updated_ = access;
+      }
+      break;
     default: break;
   }
 }
@@ -108,6 +114,7 @@ void NumericsChecker::load(const Access& access) {
     for_each_bit(access.mask, [&](unsigned lane) {
       const Tag tag = memory_.get(*access.allocation, access.offset[lane] + i * bytes, bytes);
       if (tag == 0) return;
+      has_loaded_ = true;
       loaded.mask |= 1u << lane;
       loaded.tag[lane] = tag;
       loaded.truth[lane] = truth_of_loaded(tag);
@@ -159,6 +166,7 @@ void NumericsChecker::copy(const Access& access) {
 }
 
 void NumericsChecker::update(const InstrStep& step, const ValuePlan& plan) {
+  if (!updated_ && !warp_->tags.any()) return;
   RowTags old;
   if (updated_ && updated_->element_bytes != 0) {
     for_each_bit(updated_->mask, [&](unsigned lane) {

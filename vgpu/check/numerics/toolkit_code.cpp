@@ -82,7 +82,7 @@ bool is_in_one_of(std::span<const std::string_view> names, const Program& progra
 }
 bool is_in_logarithm(const Program& program, std::uint32_t pc) {
   static constexpr auto kNames = std::to_array<std::string_view>(
-      {"lgamma", "lgammaf", "log", "log10", "log10f", "log2", "log2f", "logf"});
+      {"lgamma", "lgammaf", "log", "log10", "log10f", "log1p", "log2", "log2f", "logf"});
   return is_in_one_of(kNames, program, pc);
 }
 bool is_in_function_with_domain(const Program& program, std::uint32_t pc) {
@@ -118,6 +118,29 @@ std::string_view function_around(const Program& program, std::uint32_t pc) {
   }
   if (what.empty() && is_in_function_with_domain(program, pc)) what = "a function of the toolkit";
   return what;
+}
+
+// Returns the function that compares a number with the bound from which it overflows; empty: none.
+std::string_view function_with_bound(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 40;  // from the power of 2 on
+  const Instr& instr = program.code[pc];
+  const ptx::Compare how = instr.modifiers.compare;
+  if (instr.opcode != Opcode::setp_ || (how != ptx::Compare::gt && how != ptx::Compare::ge))
+    return {};
+  const Ref& bound = instr[CompareOperand::b];
+  if (bound.bank != Bank::constant) return {};
+  if (instr.modifiers.type == Type::f64) {
+    const bool is_bound = literal<std::uint64_t>(program, bound) == 0x4086'33ce'8fb9'f87e;
+    return is_bound ? "sinh()" : std::string_view();
+  }
+  if (instr.modifiers.type != Type::f32) return {};
+  if (is_literal(program, bound, 0x4318'0000)) return "powf()";  // 2^152
+  const bool is_power =
+      is_literal(program, bound, 0x4300'0000) &&  // 2^128
+      any_before(program, pc, kLength, [&](const Instr& other) {
+        return other.opcode == Opcode::ex2_ && other[ComputeOperand::a] == instr[CompareOperand::a];
+      });
+  return is_power ? "expm1f()" : std::string_view();
 }
 
 }  // namespace
@@ -172,6 +195,30 @@ OutsideDomain outside_domain_of(const Program& program, std::uint32_t pc) {
     outside.is_guard_negated = program.code[pc + 1].guard_negated;
   }
   return outside;
+}
+
+BeyondBound beyond_bound_of(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 16;
+  const Instr& instr = program.code[pc];
+  if (instr.kind != InstrKind::compute) return {};
+  const bool moves = instr.opcode == Opcode::mov_ && instr[ComputeOperand::b].bank == Bank::none;
+  const FloatFormat format = float_format_of(instr.modifiers.type);
+  if ((!moves && instr.opcode != Opcode::selp_) || format == FloatFormat::none) return {};
+  const auto is_infinity = [&](const Ref& ref) {
+    return ref.bank == Bank::constant && float_at(format, program.constants.data() + ref.offset,
+                                                  0) == std::numeric_limits<double>::infinity();
+  };
+  if (!is_infinity(instr[ComputeOperand::a]) && (moves || !is_infinity(instr[ComputeOperand::b])))
+    return {};
+  BeyondBound found;
+  for (std::uint32_t at = pc; at != 0 && pc - at < kLength && found.what.empty(); --at) {
+    found.what = function_with_bound(program, at - 1);
+    if (found.what.empty()) continue;
+    const Instr& test = program.code[at - 1];
+    found.compared = test[CompareOperand::a];
+    found.bound = float_at(format, program.constants.data() + test[CompareOperand::b].offset, 0);
+  }
+  return found;
 }
 
 Ref nan_becoming_bfloat(const Program& program, std::uint32_t pc) {

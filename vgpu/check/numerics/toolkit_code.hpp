@@ -30,6 +30,15 @@ struct OutsideDomain {
 // Of pow(), fmod(), remainder() and tgamma(), for a move or a selection.
 OutsideDomain outside_domain_of(const Program& program, std::uint32_t pc);
 
+// A literal infinity that a function gives beyond a bound of a number that it has calculated.
+struct BeyondBound {
+  std::string_view what{};  // which function; empty: the instruction gives none
+  Ref compared{};           // with the bound; infinite: so was the argument
+  double bound = 0;
+};
+// Of powf(), expm1f() and sinh(double), for a move or a selection.
+BeyondBound beyond_bound_of(const Program& program, std::uint32_t pc);
+
 // Conversions to bf16 for targets below sm_80 calculate with integers.  Returns the row of the
 // float, without its sign, of which a selection has found that it is a NaN, so that it gives the
 // literal NaN of bf16; none: it does something else.

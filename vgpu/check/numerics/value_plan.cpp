@@ -321,12 +321,16 @@ class IndexSlice {
   }
 
   // Returns whether an instruction makes the inverse of a float that is 0 or infinite, by the bits
-  // of its exponent: the toolkit's powf(), pow(), rcbrtf() and rcbrt() do.
+  // of its exponent: the toolkit's powf(), pow(), rcbrtf() and rcbrt() do.  With a constant
+  // exponent pow() sets the bits of a 0.
   bool inverts_exponent(std::uint32_t pc) {
     constexpr std::uint32_t kFloatExponent = 0x7f80'0000, kDoubleExponent = 0x7ff0'0000;
     const Instr& instr = program_.code[pc];
-    if (instr.opcode != Opcode::xor_ || ptx::bytes_of(instr.modifiers.type) != 4) return false;
+    const bool sets = instr.opcode == Opcode::or_;
+    if ((instr.opcode != Opcode::xor_ && !sets) || ptx::bytes_of(instr.modifiers.type) != 4)
+      return false;
     const std::uint32_t constant = constant_of(pc, instr[ComputeOperand::b]);
+    if (sets) return constant == kDoubleExponent;
     return (constant == kFloatExponent && holds_float_bits(pc, instr[ComputeOperand::a])) ||
            constant == kDoubleExponent;
   }
@@ -396,7 +400,8 @@ bool makes_tags(const ValuePlan& plan, const Instr& instr) {
     case ValueRule::moves:
     case ValueRule::selects:
       return plan.is_logarithm_of_zero || plan.inverts_exponent || plan.divides_integers ||
-             !plan.outside_domain.what.empty();
+             plan.makes_half || !plan.outside_domain.what.empty() ||
+             !plan.beyond_bound.what.empty();
     case ValueRule::updates: return plan.result != FloatFormat::none || plan.is_of_float_bits;
     case ValueRule::adds_integers:
       if (plan.rounds_bfloat_up) return true;
@@ -420,6 +425,9 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     if (plan.rule != ValueRule::nothing) plan.results = destinations_of(program, instr);
     plan.is_logarithm_of_zero = is_logarithm_of_zero(program, pc);
     plan.outside_domain = outside_domain_of(program, pc);
+    plan.beyond_bound = beyond_bound_of(program, pc);
+    plan.makes_half = plan.rule == ValueRule::moves && instr.opcode == Opcode::cvt_ &&
+                      plan.result == FloatFormat::f16 && is_integer(instr.modifiers.source_type);
     plan.becomes_bfloat = nan_becoming_bfloat(program, pc);
     plan.rounds_bfloat_up = rounds_bfloat_up(program, pc);
     plan.is_in_place = plan.rule != ValueRule::nothing && is_in_place(program, instr);

@@ -66,6 +66,10 @@ struct ValuePlan {
   bool is_logarithm_of_zero = false;
   // moves, selects: gives a NaN outside the domain of a function of the toolkit.
   OutsideDomain outside_domain{};
+  // moves, selects: gives an infinity beyond the bound of a function of the toolkit.
+  BeyondBound beyond_bound{};
+  // moves: makes a half of an integer.
+  bool makes_half = false;
   // selects: gives the NaN of bf16 for the NaN that is in this row.
   Ref becomes_bfloat{};
   // adds_integers: to the bits of a bf16, which may become those of an infinity.

@@ -73,6 +73,22 @@ Numbers numbers_of(std::span<const ShadowOperand<Value>> operands) {
   return in;
 }
 
+// Says of a value that its error was made where that of an operand was, if that has the largest
+// effect.
+//   made: the error that the operation itself makes
+void take_largest_error(Value& value, double made, std::span<const ShadowOperand<Value>> operands,
+                        const std::array<double, 3>& slopes, const std::array<double, 3>& errors) {
+  for (std::size_t i = 0; i < operands.size() && i < slopes.size(); ++i) {
+    const Value& from = operands[i].value;
+    const double effect = std::abs(slopes[i]) * errors[i];
+    if (!(effect > made) || from.made_at == PrecisionDomain::kNoSite) continue;
+    made = effect;
+    value.made_at = from.made_at;
+    value.cancelled_at = from.cancelled_at;
+    value.cancelled_bits = from.cancelled_bits;
+  }
+}
+
 bool holds(ptx::Compare compare, double difference) {
   switch (compare) {
     case ptx::Compare::eq:
@@ -306,17 +322,10 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
       value.moved[k] += slope * operands[i].value.moved[k];
   }
   if (!in.has_error) return value;
-  double most = is_given ? 0 : overflows ? result : magnitude(DoubleDouble{result, 0} - *of_kernel);
-  most = std::abs(most);
-  for (std::size_t i = 0; i < operands.size() && i < slopes.size(); ++i) {
-    const Value& from = operands[i].value;
-    const double effect = std::abs(slopes[i]) * in.errors[i];
-    if (!(effect > most) || from.made_at == kNoSite) continue;
-    most = effect;
-    value.made_at = from.made_at;
-    value.cancelled_at = from.cancelled_at;
-    value.cancelled_bits = from.cancelled_bits;
-  }
+  const double made = is_given    ? 0
+                      : overflows ? std::abs(result)
+                                  : magnitude(DoubleDouble{result, 0} - *of_kernel);
+  take_largest_error(value, made, operands, slopes, in.errors);
   const int lost = cancelled_bits_of(opcode, in.values, result, operation.result);
   site.cancelled_bits = std::max(site.cancelled_bits, lost);
   if (lost > value.cancelled_bits) {

@@ -116,3 +116,12 @@ LITMUS(multiplies_into_floats) {
   multiplies<<<1, kHalves>>>(halves_of<__half>(100, 256), halves_of<__half>(100, 256), out);
   copy_out(out, 256);
 }
+
+// expect: infinity global
+__global__ void counts_to_halves(const int* in, __half* out) {
+  out[threadIdx.x] = __int2half_rn(in[threadIdx.x]);  //~ compute //~ write
+}
+LITMUS(counts_to_halves) { run_halves(counts_to_halves, 70000); }
+
+// expect: clean
+LITMUS(small_counts_to_halves) { run_halves(counts_to_halves, -65504); }

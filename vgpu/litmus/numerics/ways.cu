@@ -195,3 +195,31 @@ LITMUS(exchanges) { run_way(exchanges, 0.0f); }
 
 // expect: clean
 LITMUS(exchanges_numbers) { run_way(exchanges, 1.0f); }
+
+// Infinities that the toolkit's functions give beyond a bound.
+// expect: infinity global
+__global__ void powers(const float* in, float* out) {
+  out[threadIdx.x] = powf(in[threadIdx.x], in[0]);  //~ compute //~ write
+}
+LITMUS(powers) { run_way(powers, 30.0f); }
+
+// expect: clean
+LITMUS(small_powers) { run_way(powers, 2.0f); }
+
+// expect: infinity global
+__global__ void growth(const float* in, float* out) {
+  out[threadIdx.x] = expm1f(in[threadIdx.x]);  //~ compute //~ write
+}
+LITMUS(growth) { run_way(growth, 100.0f); }
+
+// expect: clean
+LITMUS(small_growth) { run_way(growth, 1.0f); }
+
+// expect: infinity global
+__global__ void inverses(const double* in, double* out) {
+  out[threadIdx.x] = pow(in[threadIdx.x], -1.0);  //~ compute //~ write
+}
+LITMUS(inverses) { run_way(inverses, 0.0); }
+
+// expect: clean
+LITMUS(inverses_of_some) { run_way(inverses, 1.0); }
