@@ -132,9 +132,6 @@ void NumericsChecker::compute(const InstrStep& step, const ValuePlan& plan) {
     });
   }
   if (warp_->tags.any()) keep_undefined(sources_of(step), step.active, tags);
-  const Instr& instr = step.program->code[step.pc];
-  const bool saturates = instr.modifiers.sat && instr.opcode == Opcode::cvt_;
-  if (saturates && warp_->tags.any()) find_clamped(step, plan);
   warp_->tags.set(step, result, tags, step.active);
   if (!narrows) return;
   const Sources sources = sources_of(step);
@@ -152,20 +149,6 @@ void NumericsChecker::compute(const InstrStep& step, const ValuePlan& plan) {
       }
     }
   });
-}
-
-// __saturatef() makes 0 of a NaN.  expf() saturates a product, and the NaN comes into its result by
-// another way.
-void NumericsChecker::find_clamped(const InstrStep& step, const ValuePlan& plan) {
-  const std::byte* const row = row_of(*step.registers, plan.results[0]);
-  for (const Source& source : sources_of(step)) {
-    if (source.tags == nullptr) continue;
-    for_each_bit(source.tags->mask & step.active, [&](unsigned lane) {
-      const bool is_dropped = std::isnan(float_at(plan.source, source.row, lane)) &&
-                              float_at(plan.result, row, lane) == 0;
-      if (is_dropped) report_ignored(step, source.tags->tag[lane], lane, "makes 0 of it");
-    });
-  }
 }
 
 // What is computed of a quotient that nothing defines is not defined either.

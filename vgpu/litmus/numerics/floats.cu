@@ -178,16 +178,6 @@ __global__ void maximum_drops(const float* in, float* out) {
 LITMUS(maximum_drops) { run(maximum_drops, in_order()); }
 
 // expect: ignored-nan note
-__global__ void saturation_drops(const float* in, float* out) {
-  const float quotient = in[threadIdx.x] / in[threadIdx.x];  //~ compute
-  out[threadIdx.x] = __saturatef(quotient);                  //~ compute
-}
-LITMUS(saturation_drops) { run(saturation_drops, in_order()); }
-
-// expect: clean
-LITMUS(saturation_of_numbers) { run(saturation_drops, filled(2)); }
-
-// expect: ignored-nan note
 __global__ void comparison_drops(const float* in, float* out) {
   const float quotient = in[threadIdx.x] / in[threadIdx.x];  //~ compute
   if (quotient > 0.5f) out[threadIdx.x] = quotient;          //~ compute
