@@ -131,8 +131,8 @@ class Programs(DriverTest):
         result = self.mode("missing_order", status=66)
         self.assert_finding(result, "data-race on global memory allocation of 256 bytes [0], 4 "
                             "bytes, in kernel add_offset\n")
-        self.assertIn("nothing orders these two kernel launches: their streams are not "
-                      "synchronised\n", result.stderr)
+        self.assertIn("nothing orders these two kernel launches: no stream, event, edge of a graph "
+                      "or wait of the host leads from one to the other\n", result.stderr)
 
     def test_graphs_over_memory_of_the_runtime(self):
         self.assertEqual(self.mode("graphs").stdout, "0\n10 10\n16 16\n0\n")
