@@ -66,8 +66,9 @@ TEST_F(FixCommand, SaysThatThereIsNoPatch) {
   const Outcome wrong = fix("reduce_max_published/998d.case");
   EXPECT_EQ(wrong.status, 1) << wrong.out;
   EXPECT_EQ(wrong.out.find("+++"), std::string::npos);
-  EXPECT_EQ(wrong.out,
-            "no patch for reduce_max_published: no change of device code is known for what fails\n");
+  EXPECT_EQ(
+      wrong.out,
+      "no patch for reduce_max_published: no change of device code is known for what fails\n");
 }
 
 TEST_F(FixCommand, SaysWhatCannotBe) {

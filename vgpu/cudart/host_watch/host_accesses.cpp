@@ -241,6 +241,13 @@ void HostAccesses::report_unreleased(const SeenAccess& access, const Ended& ende
                                      const vgpu::Allocation& part, std::uint32_t offset,
                                      const OperationSet& known) {
   if (!may_know_.includes(ended.clock) || known.includes(ended.clock)) return;
+  // The end of a launch releases all that it has done to the launches behind it, whose signals
+  // release it in turn.
+  const bool is_told_by_later = std::ranges::any_of(ended_, [&](const Ended& later) {
+    return later.operation != ended.operation && later.clock.includes(ended.clock) &&
+           may_know_.includes(later.clock);
+  });
+  if (is_told_by_later) return;
   const vgpu::CodePlace* const unreleased =
       signals_.unreleased(ended.launch, part, offset, access.bytes);
   const vgpu::CodePlace* const write =
