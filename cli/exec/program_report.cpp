@@ -226,8 +226,7 @@ void ProgramReport::needs_no_heap(const std::string& class_name, int run) {
 
 namespace {
 
-// Returns where the message says that host code without line information is: "; (1) is in
-// main+0x2f",
+// Returns what the message says of host code without line information: "; (1) is in main+0x2f" or
 // "; (2) is cudaMemcpy in main+0x2f".  Classes do not contain it, because code moves when a program
 // is built again; but in one report it tells calls apart.
 std::string host_code_of(const vgpu::Finding& finding) {

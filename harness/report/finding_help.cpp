@@ -48,8 +48,7 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
      "result is seen.",
      "Look at the operands at (1): 0 / 0, inf - inf, 0 * inf, an integer's divisor, or a root or a "
      "logarithm of a negative number. Subtract the maximum before exp(), and handle rows that are "
-     "masked "
-     "completely."},
+     "masked completely."},
     {FindingKind::infinity, "Infinity",
      "An operation makes an infinity of finite operands: an overflow or a division by zero.",
      "Scale before the operation, use a wider type for sums of half, or test the divisor."},

@@ -29,7 +29,7 @@ enum class Lack : std::uint8_t {
   block_barrier,      // between warps of one block
   cluster_barrier,    // between blocks of one cluster
   order_of_blocks,    // between blocks of one launch
-  order_of_launches,  // their streams are not synchronised
+  order_of_launches,  // no stream, event, edge or wait leads from one to the other
   wait_of_host,       // the host does not wait for a launch
   grid_wait,          // in a kernel that may begin before the previous one has completed
   atomicity,          // one side is atomic, the other one is not
