@@ -323,7 +323,7 @@ ret;
 )";
 
 // Lanes in random order, at words of their own, which they also write, or at words that they share,
-// as in tiles of 16 lanes.
+// as in tiles of 16 lanes; and tiles whose halves are adjacent words, or one word, in each order.
 constexpr const char* kScattered = R"(// threads: 96
 .version 8.7
 .target sm_90
@@ -364,6 +364,36 @@ and.b32 %m, %m, 63;
 mad.lo.u32 %m, %m, 4, %n;
 ld.shared.u32 %z, [%m+256];
 add.u32 %y, %y, %z;
+bar.sync 0;
+and.b32 %m, %t, 16;
+mad.lo.u32 %m, %m, 5, %t;
+and.b32 %m, %m, 95;
+add.u32 %m, %m, %k;
+mad.lo.u32 %m, %m, 4, %n;
+ld.shared.u32 %z, [%m];
+add.u32 %y, %y, %z;
+shr.u32 %m, %t, 4;
+and.b32 %m, %m, 1;
+sub.u32 %m, 0, %m;
+and.b32 %m, %m, %t;
+add.u32 %m, %m, %k;
+mad.lo.u32 %m, %m, 4, %n;
+ld.shared.u32 %z, [%m];
+add.u32 %y, %y, %z;
+shr.u32 %m, %t, 4;
+and.b32 %m, %m, 1;
+sub.u32 %m, %m, 1;
+and.b32 %m, %m, %t;
+add.u32 %m, %m, %k;
+mad.lo.u32 %m, %m, 4, %n;
+ld.shared.u32 %z, [%m+64];
+add.u32 %y, %y, %z;
+bar.sync 0;
+st.shared.u32 [%at], %t;
+shr.u32 %m, %t, 4;
+mad.lo.u32 %m, %m, 16, %k;
+mad.lo.u32 %m, %m, 4, %n;
+ld.shared.u32 %z, [%m];
 bar.sync 0;
 add.u32 %k, %k, 1;
 setp.lt.u32 %again, %k, 16;

@@ -38,6 +38,8 @@ constexpr Tables make_tables() {
     tables.mark_last[lane] = WordMark::kPhase - WordMark::kOwn - 1;
     tables.mark_written[lane] = WordMark::kWritten;
     tables.mark_all[lane] = 0xffff;
+    tables.mark_state_of_word[lane] =
+        static_cast<std::uint16_t>(~(WordMark::kPhase - 1) | WordMark::kWritten);
     tables.mark_bits[lane] = static_cast<std::uint16_t>(1u << lane);
   }
   for (std::uint32_t lane = 0; lane < 8; ++lane) {

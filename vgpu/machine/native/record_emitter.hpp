@@ -1,6 +1,7 @@
 // the recording of rows of shared memory (access_record.hpp).  Internal to vgpu/machine/native.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,7 +41,16 @@ class RecordEmitter : public RegisterEmitter {
   void mark_met(asmjit::Label reported);
   // emit_queued_rows.cpp
   void queue(const Site& site, Pattern pattern, QueuedKind kind, bool some, asmjit::Label reported);
-  // emit_recorded_lanes.cpp
+  // emit_recorded_lanes.cpp: where the subroutine goes on
+  struct LanesLabels {
+    asmjit::Label reported;  // the row must be reported
+    asmjit::Label lanes;     // the lanes are in any order
+    asmjit::Label defined;   // they are, and their words are defined
+    asmjit::Label row;       // the words are marked
+  };
+  void find_place_of_lanes(asmjit::Label reported);
+  void record_halves(const LanesLabels& to);
+  void record_halves(const LanesLabels& to, std::array<bool, 2> uniform);
   void record_lanes_states(asmjit::Label reported);
   void find_marks_of_lanes();
   void refuse_written_lanes(asmjit::Label reported);

@@ -45,6 +45,8 @@ struct Tables {
   alignas(32) std::uint16_t mark_written[16];  // kWritten
   alignas(32) std::uint16_t mark_all[16];      // all ones
   alignas(32) std::uint16_t mark_bits[16];     // 1 << lane
+  // the bits of a mark that is of this phase and written
+  alignas(32) std::uint16_t mark_state_of_word[16];
   // For marks in the upper halves of words: the bits of a mark that is of this phase and written.
   alignas(32) std::uint32_t mark_state[8];
   alignas(32) std::uint32_t mark_is_written[8];
