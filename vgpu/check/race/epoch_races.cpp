@@ -177,8 +177,8 @@ void EpochRaces::record(RaceRow row, Pattern pattern, unsigned access_class, std
   shadow.to_cells(row, pattern);
   row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
   const bool is_update = AccessClass::of_index(access_class).atomic;
-  const RaceRowResult result = is_update ? loops_.check(row, pattern, {}, bytes, false, shadow)
-                                         : loops_.record(row, pattern, bytes);
+  const RaceRowResult result =
+      is_update ? loops_.check(row, pattern, false, shadow) : loops_.record(row, pattern, bytes);
   mark(shadow, access_class, result == RaceRowResult::displaced);
 }
 
@@ -284,13 +284,11 @@ bool EpochRaces::take_in_shadow(const RowAccess& access, Epoch epoch, unsigned a
   RaceRow row = row_of(access, epoch, access_class, shadow);
   row.offset = access.offsets;
   row.cell = start_of(access.first) >> row.offset_shift;
-  const LaneRuns runs = loops_.runs_of(row, access.pattern, access.bytes);
-  if (limits_.has_rows && RowLoops::take_as_rows(row, access.pattern, runs, access_class, shadow)) {
+  if (limits_.has_rows && loops_.take_as_rows(row, access.pattern, access_class, shadow)) {
     return true;
   }
   prepare_cells(row, access.pattern, access_class, shadow);
-  const RaceRowResult result =
-      loops_.check(row, access.pattern, runs, access.bytes, access_class == kWeakRead, shadow);
+  const RaceRowResult result = loops_.check(row, access.pattern, access_class == kWeakRead, shadow);
   if (result == RaceRowResult::conflict) return false;
   mark(shadow, access_class, result == RaceRowResult::displaced);
   return true;
@@ -344,8 +342,7 @@ void EpochRaces::check_in_shadow(const Access& access) {
   RaceRow row = row_of(access, epoch, access_class, shadow);
   row.offset = access.offset.data();
   row.cell = first_cell(access, access.pattern, row.offset_shift);
-  const LaneRuns runs = loops_.runs_of(row, access.pattern, access.bytes);
-  if (limits_.has_rows && RowLoops::take_as_rows(row, access.pattern, runs, access_class, shadow)) {
+  if (limits_.has_rows && loops_.take_as_rows(row, access.pattern, access_class, shadow)) {
     return;
   }
   prepare_cells(row, access.pattern, access_class, shadow);
@@ -354,8 +351,7 @@ void EpochRaces::check_in_shadow(const Access& access) {
                     access.kind == AccessKind::write && lanes_meet(access);
   if (meet && !is_one_value(access)) return check_lane_by_lane(access, access_class, row, shadow);
   const bool is_weak_read = access.kind == AccessKind::read && is_weak;
-  const RaceRowResult result =
-      loops_.check(row, access.pattern, runs, access.bytes, is_weak_read, shadow);
+  const RaceRowResult result = loops_.check(row, access.pattern, is_weak_read, shadow);
   if (result == RaceRowResult::conflict) {
     return check_lane_by_lane(access, access_class, row, shadow);
   }

@@ -89,7 +89,7 @@ void Shadow::split_to_bytes() {
     if (pair) copy(words.other, bytes.other);
   }
   granularity_ = kByte;
-  lines_in_cells_ = 0;
+  lines_in_cells_ = misfits_ = 0;
   planned_ = 0;
 }
 
@@ -115,7 +115,7 @@ void Shadow::make_plan(unsigned access_class, std::uint64_t ordered_threads, boo
 
 void Shadow::clear() {
   for (RowLines& lines : lines_) lines.clear();
-  lines_in_cells_ = 0;
+  lines_in_cells_ = misfits_ = 0;
   update_class_ = 0;
   for (const Granularity granularity : {kWord, kByte}) {
     if (classes_[granularity] == nullptr) continue;
@@ -129,7 +129,7 @@ void Shadow::clear() {
 
 void Shadow::release() {
   for (RowLines& lines : lines_) lines = {};
-  lines_in_cells_ = 0;
+  lines_in_cells_ = misfits_ = 0;
   update_class_ = 0;
   classes_ = {};
   planned_ = 0;

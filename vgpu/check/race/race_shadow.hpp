@@ -89,6 +89,17 @@ class Shadow {
   // or has no shape for records; then the caller checks it in cells.
   //   row.history, row.check: not used
   bool take_row(const RaceRow& row, Pattern pattern, unsigned access_class);
+  // Does the same for lanes at the distance of lines; requires suits(distance()).
+  //   row.cell: of lane 0, as if it existed
+  bool take_row_apart(const RaceRow& row, unsigned access_class) {
+    return add_records(row, Pattern::strided, access_class);
+  }
+  // Returns the distance, in cells, of lanes whose rows are records (row_lines.hpp).
+  [[nodiscard]] std::uint32_t distance() const { return lines_[granularity_].distance(); }
+  // Returns whether rows of lanes at this distance are records.  The first row of a period may
+  // change the distance, if since the last change as many rows had another one as it costs to
+  // convert the lines.
+  bool suits(std::uint32_t distance);
   // Checks and records a full row of words that is exactly one line; most rows are.  Requires cells
   // of words.  False: the caller must use take_row().
   //   epoch: of the thread in lane 0
@@ -173,11 +184,13 @@ class Shadow {
   const History& history_at(Granularity granularity, unsigned access_class, bool pair);
   void make_plan(unsigned access_class, std::uint64_t ordered_threads, bool hands_on);
 
-  bool make_lines();
+  bool make_lines(std::uint32_t distance);
+  bool add_records(const RaceRow& row, Pattern pattern, unsigned access_class);
   void put_old(std::int64_t at, std::uint32_t launch);
   void put(Granularity granularity, std::int64_t line, const RowLines::Record& record);
   void line_to_cells(Granularity granularity, std::int64_t line);
   void lanes_to_cells(const RaceRow& row);
+  void lanes_apart_to_cells(const RaceRow& row, Pattern pattern);
   [[nodiscard]] RowLines& lines() { return lines_[granularity_]; }
   [[nodiscard]] std::uint32_t short_period() const {
     return static_cast<std::uint32_t>(period_.number);
@@ -185,6 +198,7 @@ class Shadow {
 
   std::array<RowLines, 2> lines_;    // by granularity
   std::int64_t lines_in_cells_ = 0;  // of this granularity, in this period
+  std::int64_t misfits_ = 0;         // rows of other distances, less those of the lines' distance
   unsigned update_class_ = 0;        // of the update rows; 0: there are none
   std::uint32_t used_ = 0, displaced_ = 0;
   std::uint32_t planned_ = 0;  // bit c: plans_[c] is valid

@@ -36,8 +36,9 @@ template <typename Visit>
   if (pattern == Pattern::uniform) {
     const unsigned first = first_lane_of(row), last = last_lane_of(row);
     const std::int64_t line = row.cell >> kLineCellsLog2;
-    return visit(line, uniform_record(row, tag, first)) &&
-           (first == last || visit(line, uniform_record(row, tag, last)));
+    const auto cell = static_cast<unsigned>(row.cell % kLineCells);
+    return visit(line, lane_record(row.epoch + first, tag, cell, row.cells_log2)) &&
+           (first == last || visit(line, lane_record(row.epoch + last, tag, cell, row.cells_log2)));
   }
   const RowOfCells lanes{row.cell, row.mask, row.cells_log2};
   return for_each_line_of(lanes, [&](std::int64_t line, const CellsInLine& part) {
@@ -46,49 +47,106 @@ template <typename Visit>
   });
 }
 
+// Does the same in lines whose cells lie at a distance, for a uniform row or for lanes at that
+// distance: each of a lane's cells is in another line.
+template <typename Visit>
+bool for_each_record_apart(const RowLines& lines, const RaceRow& row, Pattern pattern,
+                           RowLines::Role role, Visit visit) {
+  const std::uint32_t tag = RowLines::Record::tag_of(row.pc, 0, role);
+  const unsigned first = first_lane_of(row), last = last_lane_of(row);
+  const std::int64_t distance = lines.distance();
+  const auto take_cell = [&](std::int64_t cell) {
+    const RowLines::Place place = lines.place_of(cell);
+    if (pattern == Pattern::uniform) {
+      const std::int64_t line = lines.line_of(place);
+      const auto number = static_cast<unsigned>(place.row % kLineCells);
+      return visit(line, lane_record(row.epoch + first, tag, number, 0)) &&
+             (first == last || visit(line, lane_record(row.epoch + last, tag, number, 0)));
+    }
+    const RowOfCells lanes{place.row - first, row.mask, 0};
+    return for_each_line_of(lanes, [&](std::int64_t at, const CellsInLine& part) {
+      const Epoch epoch = row.epoch + static_cast<std::uint64_t>(part.lane);
+      return visit(at * distance + place.column, RowLines::Record{epoch, tag, part.cells});
+    });
+  };
+  const std::int64_t begin = row.cell + (pattern == Pattern::uniform ? 0 : first * distance);
+  for (std::int64_t i = 0; i < std::int64_t{1} << row.cells_log2; ++i) {
+    if (!take_cell(begin + i)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-bool Shadow::make_lines() {
+bool Shadow::make_lines(std::uint32_t distance) {
   const std::uint32_t last_byte = (1u << offset_shift()) - 1;  // of a cell
-  if (!lines().allocate((capacity_ + last_byte) >> offset_shift())) return false;
+  if (!lines().allocate((capacity_ + last_byte) >> offset_shift(), distance)) return false;
   host_bytes_ += lines().host_bytes();
   return true;
 }
 
-// If one part is refused, the row goes to cells.  The records already recorded are then found to be
-// the row's own, and the records that they replaced were ordered before it.
+bool Shadow::suits(std::uint32_t distance) {
+  RowLines& lines = this->lines();
+  if (lines.distance() == distance && !lines.is_empty()) [[likely]] {
+    if (misfits_ != 0) --misfits_;
+    return true;
+  }
+  if (distance != 1 && distance > (capacity_ >> offset_shift()) / kLineCells) return false;
+  if (lines.is_empty()) {
+    // Lines must contain everything that cells hold of the period.
+    return used_ == 0 && make_lines(distance);
+  }
+  if (misfits_ < lines.count()) {
+    ++misfits_;
+    return false;
+  }
+  if (used_ != 0) return false;
+  all_to_cells();
+  host_bytes_ -= lines.host_bytes();
+  lines = {};
+  lines_in_cells_ = misfits_ = 0;
+  return make_lines(distance);
+}
+
 bool Shadow::take_row(const RaceRow& row, Pattern pattern, unsigned access_class) {
-  if (row.cells_log2 > kCellsLog2Max || row.pc >= RowLines::kPcsMax) return false;
-  // Lines must contain everything that cells hold of the period.
-  if (lines().is_empty() && (used_ != 0 || !make_lines())) return false;
+  const bool fits_any = pattern == Pattern::uniform || distance() == 1u << row.cells_log2;
+  if ((lines().is_empty() || !fits_any) && !suits(1)) return false;
   if (pattern == Pattern::uniform && row.exclusive &&
       unordered(row.epoch + first_lane_of(row), row.epoch + last_lane_of(row),
                 row.ordered_threads)) {
     return false;
   }
+  return add_records(row, pattern, access_class);
+}
+
+// If one part is refused, the row goes to cells.  The records already recorded are then found to be
+// the row's own, and the records that they replaced were ordered before it.
+bool Shadow::add_records(const RaceRow& row, Pattern pattern, unsigned access_class) {
+  if (row.cells_log2 > kCellsLog2Max || row.pc >= RowLines::kPcsMax) return false;
   const std::uint32_t bit = 1u << access_class;
   const RowLines::Role role = role_of(access_class);
   if (role == RowLines::Role::last_update) update_class_ = access_class;
   mark(bit, 0);
   RowLines& lines = this->lines();
-  return for_each_record_of_row(
-      row, pattern, role, [&](std::int64_t at, const RowLines::Record& record) {
-        RowLines::Line& line = lines.line_at(at);
-        if (line.period == short_period()) return false;
-        RowLines::Added added = lines.add(line, record, row.ordered_threads);
-        if (added == RowLines::Added::full) [[unlikely]] {
-          put_old(at, launch_of(row.epoch));
-          added = lines.add(line, record, row.ordered_threads);
-        }
-        if (added == RowLines::Added::displacing) mark(bit, bit);
-        return added <= RowLines::Added::displacing;
-      });
+  const auto add = [&](std::int64_t at, const RowLines::Record& record) {
+    RowLines::Line& line = lines.line_at(at);
+    if (line.period == short_period()) return false;
+    RowLines::Added added = lines.add(line, record, row.ordered_threads);
+    if (added == RowLines::Added::full) [[unlikely]] {
+      put_old(at, launch_of(row.epoch));
+      added = lines.add(line, record, row.ordered_threads);
+    }
+    if (added == RowLines::Added::displacing) mark(bit, bit);
+    return added <= RowLines::Added::displacing;
+  };
+  return lines.distance() == 1 ? for_each_record_of_row(row, pattern, role, add)
+                               : for_each_record_apart(lines, row, pattern, role, add);
 }
 
 bool Shadow::take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigned access_class,
                        std::uint64_t ordered_threads) {
   RowLines& lines = lines_[kWord];
-  if (lines.is_empty() || pc >= RowLines::kPcsMax) return false;
+  if (pc >= RowLines::kPcsMax || !suits(1)) return false;
   RowLines::Line& records = lines.line_at(line);
   if (records.period == short_period()) return false;
   const std::uint32_t bit = 1u << access_class;
@@ -121,10 +179,12 @@ void Shadow::put(Granularity granularity, std::int64_t line, const RowLines::Rec
                                                            : update_class_;
   const History& history = history_at(granularity, access_class, is_other);
   const CellEpochs& cells = is_other ? history.other : history.last;
-  const std::int64_t first = line << kLineCellsLog2;
-  for_each_bit(record.cells, [&](unsigned cell) {
-    cells.epoch[first + cell] = record.epoch_at(cell);
-    cells.pc[first + cell] = record.pc();
+  const RowLines& lines = lines_[granularity];
+  const std::int64_t first = lines.first_cell(line), distance = lines.distance();
+  for_each_bit(record.cells, [&](unsigned number) {
+    const std::int64_t cell = first + number * distance;
+    cells.epoch[cell] = record.epoch_at(number);
+    cells.pc[cell] = record.pc();
   });
 }
 
@@ -144,8 +204,6 @@ void Shadow::line_to_cells(Granularity granularity, std::int64_t at) {
 
 // Scattered rows are many, and mostly come to cells.
 void Shadow::lanes_to_cells(const RaceRow& row) {
-  const std::int64_t last_line = (capacity_ - 1) >> (offset_shift() + kLineCellsLog2);
-  if (lines_in_cells_ == last_line + 1) return;
   const RowLines& lines = this->lines();
   const std::uint32_t* const offsets = row.offset;
   const unsigned shift = row.offset_shift + kLineCellsLog2;
@@ -159,8 +217,22 @@ void Shadow::lanes_to_cells(const RaceRow& row) {
   for_each_bit(others, [&](unsigned lane) { line_to_cells(granularity_, offsets[lane] >> shift); });
 }
 
+// Does the same in lines whose cells lie at a distance, for any pattern.
+void Shadow::lanes_apart_to_cells(const RaceRow& row, Pattern pattern) {
+  const std::int64_t cells = std::int64_t{1} << row.cells_log2;
+  for_each_bit(row.mask, [&](unsigned lane) {
+    const std::int64_t begin = pattern == Pattern::scattered
+                                   ? row.offset[lane] >> row.offset_shift
+                                   : row.cell + (pattern == Pattern::strided ? lane * cells : 0);
+    for (std::int64_t cell = begin; cell < begin + cells; ++cell) {
+      line_to_cells(granularity_, lines().line_of(lines().place_of(cell)));
+    }
+  });
+}
+
 void Shadow::to_cells(const RaceRow& row, Pattern pattern) {
-  if (lines().is_empty() || has_been_split_) return;
+  if (lines().is_empty() || has_been_split_ || lines_in_cells_ == lines().count()) return;
+  if (distance() != 1) return lanes_apart_to_cells(row, pattern);
   if (pattern == Pattern::scattered) return lanes_to_cells(row);
   constexpr auto kAny = RowLines::Role::write;
   for_each_record_of_row(row, pattern, kAny, [&](std::int64_t line, const auto&) {

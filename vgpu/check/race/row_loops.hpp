@@ -14,20 +14,12 @@ class RowLoops {
  public:
   explicit RowLoops(const RaceRowFunctions& functions) : functions_(&functions) {}
 
-  // Returns the runs of a scattered row; none for other rows.
-  //   bytes: of one lane
-  [[nodiscard]] LaneRuns runs_of(const RaceRow& row, Pattern pattern, std::uint32_t bytes) const {
-    if (pattern != Pattern::scattered) return {};
-    return functions_->runs(row.offset, row.mask, bytes);
-  }
   // Checks and records a row in the cells of a shadow.
-  //   runs: runs_of(row)
-  //   bytes: of one lane
-  RaceRowResult check(const RaceRow& row, Pattern pattern, const LaneRuns& runs,
-                      std::uint32_t bytes, bool is_weak_read, Shadow& shadow) const {
+  RaceRowResult check(const RaceRow& row, Pattern pattern, bool is_weak_read,
+                      Shadow& shadow) const {
     if (pattern == Pattern::strided) return functions_->strided(row);
     if (pattern == Pattern::uniform) return functions_->uniform(row);
-    if (is_weak_read && read_runs(row, runs, bytes, shadow)) return RaceRowResult::recorded;
+    if (is_weak_read && read_runs(row, shadow)) return RaceRowResult::recorded;
     return functions_->scattered(row);
   }
   // Records a row that races with nothing.
@@ -39,14 +31,20 @@ class RowLoops {
   }
   // Takes a row of words as records of global memory, directly or as a few runs of lanes.  False:
   // the caller must check cells.
-  //   all: with offsets if it is scattered, and with its cell otherwise
-  //   runs: runs_of(all)
-  static bool take_as_rows(const RaceRow& all, Pattern pattern, const LaneRuns& runs,
-                           unsigned access_class, Shadow& shadow);
+  //   row: with offsets if it is scattered, and with its cell otherwise
+  bool take_as_rows(const RaceRow& row, Pattern pattern, unsigned access_class,
+                    Shadow& shadow) const {
+    if (!shadow.takes_rows(access_class)) return false;
+    if (pattern != Pattern::scattered) return shadow.take_row(row, pattern, access_class);
+    return take_scattered(row, access_class, shadow);
+  }
 
  private:
+  bool take_scattered(const RaceRow& row, unsigned access_class, Shadow& shadow) const;
+  bool take_apart(RaceRow row, unsigned access_class, Shadow& shadow) const;
+  bool take_runs(RaceRow row, unsigned access_class, Shadow& shadow) const;
   [[nodiscard]] RaceRowResult record_scattered(RaceRow row, std::uint32_t bytes) const;
-  bool read_runs(RaceRow row, const LaneRuns& runs, std::uint32_t bytes, Shadow& shadow) const;
+  bool read_runs(RaceRow row, Shadow& shadow) const;
 
   const RaceRowFunctions* functions_;
 };

@@ -5,6 +5,11 @@
 // later row replaces is removed from the cells of the earlier record, and what it displaces becomes
 // a record of its own.
 //
+// The 32 cells of a line are neighbours, or lie at a distance: the threads of a warp that access
+// one member of an array of structs leave their epochs in every seventh cell, say, and so does a
+// warp that accesses a column of a matrix.  With lines of that distance, such a row is a record,
+// too.
+//
 // A line is converted to cells when it has too many records, or when another kind of access comes
 // to it.  It then stays converted until its period ends.
 #pragma once
@@ -60,6 +65,36 @@ class RowLines : public RecordLines<RowRecord, 1, std::array<RowRecord, 6>, Peri
   static constexpr std::uint32_t kPcsMax = 1u << 27;
   using Role = RowRole;
   static constexpr std::uint32_t kMore = 6;  // records of a line in addition to the first
+
+  //   cells: of the allocation
+  //   distance: of neighbours in a line
+  // False: there is no memory.
+  bool allocate(std::size_t cells, std::uint32_t distance) {
+    const std::size_t rows = (cells + distance - 1) / distance;
+    const std::size_t count = (rows + kLineCells - 1) / kLineCells * distance;
+    distance_ = distance;
+    count_ = static_cast<std::int64_t>(count);
+    return RecordLines::allocate(count * kLineCells);
+  }
+  [[nodiscard]] std::uint32_t distance() const { return distance_; }
+  // Returns the number of lines.
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  // Lines as rows and columns: a row is of `distance` cells, and a line is of 32 rows of a column.
+  struct Place {
+    std::int64_t row = 0, column = 0;
+  };
+  [[nodiscard]] Place place_of(std::int64_t cell) const {
+    const auto at = static_cast<std::uint32_t>(cell);
+    return {at / distance_, at % distance_};
+  }
+  [[nodiscard]] std::int64_t line_of(const Place& place) const {
+    return (place.row >> kLineCellsLog2) * distance_ + place.column;
+  }
+  // Returns the first cell of a line.
+  [[nodiscard]] std::int64_t first_cell(std::int64_t line) const {
+    if (distance_ == 1) return line << kLineCellsLog2;
+    return (line / distance_ << kLineCellsLog2) * distance_ + line % distance_;
+  }
 
   // Checks a row's part against the records of `line`, and adds it.
   enum class Added : std::uint8_t {
@@ -125,16 +160,20 @@ class RowLines : public RecordLines<RowRecord, 1, std::array<RowRecord, 6>, Peri
 
   using Cells = std::array<std::uint32_t, 5>;  // by role
 
+  std::uint32_t distance_ = 1;
+  std::int64_t count_ = 0;
+
   Added add_write(Line& line, const Record& record, std::uint64_t ordered_threads);
   template <Role last>
   Added add_shared(Line& line, const Record& record, std::uint64_t ordered_threads);
 };
 
-// Returns the part of one lane of a uniform row.
-inline RowLines::Record uniform_record(const RaceRow& row, std::uint32_t tag, unsigned lane) {
-  const auto cell = static_cast<unsigned>(row.cell % kLineCells);
-  const std::uint32_t cells = ((1u << (1u << row.cells_log2)) - 1) << cell;
-  return {row.epoch + lane - (cell >> row.cells_log2), tag, cells};
+// Returns the part of one lane with 2^cells_log2 cells.
+//   cell: the first one, counted from the line's beginning
+inline RowLines::Record lane_record(Epoch epoch, std::uint32_t tag, unsigned cell,
+                                    unsigned cells_log2) {
+  const std::uint32_t cells = ((1u << (1u << cells_log2)) - 1) << cell;
+  return {epoch - (cell >> cells_log2), tag, cells};
 }
 
 }  // namespace warpcheck::vgpu

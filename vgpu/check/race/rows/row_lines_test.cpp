@@ -142,6 +142,37 @@ TEST_F(RowLinesTest, LinesWithTooManyRowsAreCells) {
   EXPECT_TRUE(read(0));
 }
 
+// A member of an array of structs of seven words: lanes 2 to 31 of the first warp, all of the next.
+TEST_F(RowLinesTest, LanesAtTheDistanceOfALineAreOneRecord) {
+  ASSERT_TRUE(shadow.suits(7));
+  RaceRow first = row_at(3 - 2 * 7, 0, true);
+  first.mask = ~3u;
+  EXPECT_TRUE(shadow.take_row_apart(first, kWeakWrite));
+  EXPECT_TRUE(shadow.take_row_apart(row_at(3 + 30 * 7, 1, true), kWeakWrite));
+  EXPECT_FALSE(shadow.take_row_apart(row_at(3, 1, false), kWeakRead));  // may race
+  EXPECT_FALSE(take(row_at(0, 0, false), Pattern::strided));            // lies otherwise
+  EXPECT_TRUE(take(row_at(9, 1, false), Pattern::uniform));
+  std::vector<std::string> expected{"read 9-9 by 63-63 at 8", "read 9-9 by 32-32 at 8"};
+  for (std::int64_t lane = 2; lane < 64; ++lane) {
+    const std::string at = std::to_string(3 + 7 * (lane - 2)), by = std::to_string(lane);
+    expected.push_back("write " + at + "-" + at + " by " + by + "-" + by + " at " +
+                       (lane < 32 ? "7" : "8"));
+  }
+  EXPECT_EQ(seen_in(shadow), expected);
+}
+
+// The distance changes for the first row of a period, once enough rows did not fit.
+TEST_F(RowLinesTest, TheDistanceFollowsTheRows) {
+  ASSERT_TRUE(take(row_at(0, 0, true), Pattern::strided));
+  for (std::uint32_t i = 0; i < kLines; ++i) EXPECT_FALSE(shadow.suits(8));
+  EXPECT_FALSE(shadow.suits(8));
+  shadow.begin({2, 2, true}, kMegabyte);
+  EXPECT_TRUE(shadow.suits(8));
+  EXPECT_FALSE(shadow.suits(1));
+  EXPECT_FALSE(shadow.suits(kMegabyte / 4 / 32 + 1));  // no line would be full
+  EXPECT_EQ(seen_in(shadow), (Lines{"write 0-31 by 0-31 at 7"}));
+}
+
 // Updates replace updates as reads replace reads.  Reads and writes of an earlier launch remain
 // beside them.
 TEST_F(RowLinesTest, AnUpdateDisplacesThatOfAnotherThread) {
@@ -195,7 +226,7 @@ struct Engines {
 // Random launches of a few blocks, mostly with rows of global memory and mostly ordered.
 class Launches {
  public:
-  static constexpr std::uint32_t kBlocks = 3, kWarps = 2, kBytes = 2048;
+  static constexpr std::uint32_t kBlocks = 3, kWarps = 2, kBytes = 4096;
 
   Launches(std::uint64_t seed, Engines& engines) : random_(seed), engines_(engines) {
     rare_percent_ = chance(50) ? 0 : below(20);
@@ -203,6 +234,7 @@ class Launches {
     barrier_percent_ = below(30);
     offsets_ = chance(50) ? 3 : 40;
     is_tidy_ = chance(50);
+    distance_ = chance(50) ? 2 + below(4) : 0;
   }
 
   void run() {
@@ -260,6 +292,20 @@ class Launches {
       access.offset[lane] = element * access.bytes % (is_tidy_ ? kBytes / 2 : kBytes);
     }
     if (shape < 5 && access.offset[31] < access.offset[0]) access.pattern = Pattern::scattered;
+    if (distance_ != 0 && chance(60)) choose_members(access);
+  }
+
+  // Chooses a member of the structs of a warp, mostly of its own ones.
+  void choose_members(Access& access) {
+    const std::uint32_t warp = access.place.block * kWarps + access.place.warp,
+                        size = 4 * distance_;
+    if (size % access.bytes != 0) access.bytes = access.element_bytes = 4;
+    access.pattern = Pattern::scattered;
+    const std::uint32_t member = below(size / access.bytes) * access.bytes,
+                        first = chance(is_tidy_ ? 99 : 80) ? 32 * warp : below(64);
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      access.offset[lane] = ((first + lane) * size + member) % kBytes;
+    }
   }
 
   // Chooses the warp's own line in the half of the memory that no warp reads.
@@ -299,6 +345,7 @@ class Launches {
       program_, {&engines_.reporter, &engines_.checker, &engines_.other_reporter, &engines_.other}};
   FakeMemory global_{0, ptx::Space::global, kBytes, "g"};
   std::uint32_t rare_percent_, write_percent_, barrier_percent_, offsets_, update_percent_ = 0;
+  std::uint32_t distance_;  // in words, of structs; 0: there are none
   bool is_tidy_;
   bool is_narrow_ = false;  // most accesses of the launch are of bytes
 };
