@@ -1,8 +1,11 @@
 // Source: PTX ISA 9.0, chapter 9.
 #include "vgpu/ptx/suffixes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <vector>
 
 namespace warpcheck::ptx {
@@ -10,10 +13,11 @@ namespace {
 
 template <class Enum>
 constexpr Suffix suffix(std::string_view word, SuffixClass suffix_class, Enum value) {
-  return {word, suffix_class, static_cast<std::uint8_t>(value)};
+  return {word, suffix_class, static_cast<std::uint8_t>(value), nullptr};
 }
-constexpr Suffix flag(std::string_view word, SuffixClass suffix_class) {
-  return {word, suffix_class, 1};
+constexpr Suffix flag(std::string_view word, SuffixClass suffix_class,
+                      bool Modifiers::*what = nullptr) {
+  return {word, suffix_class, 1, what};
 }
 
 using C = SuffixClass;
@@ -155,63 +159,63 @@ constexpr std::array kSuffixes = {
     suffix("4d", C::dimensions, 4),
     suffix("5d", C::dimensions, 5),
 
-    suffix("approx", C::approx, 0),
-    suffix("full", C::approx, 1),
-    suffix("wrap", C::clamp, 0),
-    suffix("clamp", C::clamp, 1),
-    suffix("r", C::leftright, 0),
-    suffix("l", C::leftright, 1),
-    suffix("abs", C::xorsign, 0),
-    suffix("xorsign", C::xorsign, 1),
+    flag("approx", C::approx, &Modifiers::approx),
+    flag("full", C::approx, &Modifiers::full),
+    flag("wrap", C::clamp, &Modifiers::wrap),
+    flag("clamp", C::clamp, &Modifiers::clamp),
+    flag("r", C::leftright, &Modifiers::right),
+    flag("l", C::leftright, &Modifiers::left),
+    flag("abs", C::xorsign, &Modifiers::absolute),
+    flag("xorsign", C::xorsign, &Modifiers::xorsign),
 
-    flag("ftz", C::ftz),
-    flag("sat", C::sat),
-    flag("cc", C::carry),
-    flag("uni", C::uni),
-    flag("aligned", C::aligned),
-    flag("sync", C::sync),
-    flag("arrive", C::arrive),
-    flag("red", C::red),
-    flag("to", C::to),
-    flag("warp", C::warp),
-    flag("shiftamt", C::shiftamt),
-    flag("NaN", C::nan),
-    flag("abs", C::abs),
-    flag("relu", C::relu),
-    flag("pack", C::pack),
-    flag("satfinite", C::satfinite),
+    flag("ftz", C::ftz, &Modifiers::ftz),
+    flag("sat", C::sat, &Modifiers::sat),
+    flag("cc", C::carry, &Modifiers::carry_out),
+    flag("uni", C::uni, &Modifiers::uniform),
+    flag("aligned", C::aligned, &Modifiers::aligned),
+    flag("sync", C::sync, &Modifiers::sync),
+    flag("arrive", C::arrive, &Modifiers::arrive),
+    flag("red", C::red, &Modifiers::red),
+    flag("to", C::to, &Modifiers::to),
+    flag("warp", C::warp, &Modifiers::warp),
+    flag("shiftamt", C::shiftamt, &Modifiers::shift_amount),
+    flag("NaN", C::nan, &Modifiers::nan),
+    flag("abs", C::abs, &Modifiers::absolute),
+    flag("relu", C::relu, &Modifiers::relu),
+    flag("pack", C::pack, &Modifiers::pack),
+    flag("satfinite", C::satfinite, &Modifiers::satfinite),
     flag("noftz", C::noftz),
-    flag("popc", C::popc),
+    flag("popc", C::popc, &Modifiers::popc),
     flag("idx", C::idx),
-    flag("noComplete", C::nocomplete),
-    flag("parity", C::parity),
-    flag("noinc", C::noinc),
-    flag("oob", C::oob),
-    flag("async", C::async),
+    flag("noComplete", C::nocomplete, &Modifiers::no_complete),
+    flag("parity", C::parity, &Modifiers::parity),
+    flag("noinc", C::noinc, &Modifiers::no_increment),
+    flag("oob", C::oob, &Modifiers::out_of_bounds),
+    flag("async", C::async, &Modifiers::async),
     flag("shared::cluster", C::cluster),
-    flag("bulk", C::bulk),
-    flag("reduce", C::reduce),
-    flag("multicast::cluster", C::multicast),
-    flag("read", C::read),
-    flag("wait", C::wait),
-    flag("proxy", C::proxy),
-    flag("alias", C::alias),
-    flag("mbarrier_init", C::objectinits),
+    flag("bulk", C::bulk, &Modifiers::bulk),
+    flag("reduce", C::reduce, &Modifiers::reduce),
+    flag("multicast::cluster", C::multicast, &Modifiers::multicast),
+    flag("read", C::read, &Modifiers::read),
+    flag("wait", C::wait, &Modifiers::wait),
+    flag("proxy", C::proxy, &Modifiers::proxy),
+    flag("alias", C::alias, &Modifiers::alias),
+    flag("mbarrier_init", C::objectinits, &Modifiers::object_inits),
     flag("cta", C::cta),  // bar.cta, barrier.cta: these forms have no other barriers
 
-    flag("tensor", C::tensor),
+    flag("tensor", C::tensor, &Modifiers::tensor),
     flag("tile", C::tile),  // the mode of tensor copies that name none
-    flag("tile::gather4", C::fourrows),
-    flag("tile::scatter4", C::fourrows),
-    flag("cp_mask", C::cpmask),
+    flag("tile::gather4", C::fourrows, &Modifiers::four_rows),
+    flag("tile::scatter4", C::fourrows, &Modifiers::four_rows),
+    flag("cp_mask", C::cpmask, &Modifiers::cp_mask),
     suffix("cta_group::1", C::ctagroup, 1),
     suffix("cta_group::2", C::ctagroup, 2),
-    flag("im2col", C::im2col),
-    flag("im2col_no_offs", C::im2col),  // of copies to global memory
-    flag("prefetch", C::prefetch),
+    flag("im2col", C::im2col, &Modifiers::im2col),
+    flag("im2col_no_offs", C::im2col, &Modifiers::im2col),  // of copies to global memory
+    flag("prefetch", C::prefetch, &Modifiers::prefetch),
     flag("tensormap", C::tensormap),  // prefetch of a tensor map
-    flag("tensormap::generic", C::genericmap),
-    flag("async::generic", C::async),
+    flag("tensormap::generic", C::genericmap, &Modifiers::tensor_map),
+    flag("async::generic", C::async, &Modifiers::async),
     flag("sync_restrict::shared::cta", C::restricted),
     flag("sync_restrict::shared::cluster", C::restricted),
 
@@ -234,7 +238,7 @@ constexpr std::array kSuffixes = {
     flag("cv", C::cache),
     flag("wb", C::cache),
     flag("wt", C::cache),
-    flag("nc", C::noncoherent),
+    flag("nc", C::noncoherent, &Modifiers::noncoherent),
     flag("L1", C::cache),
     flag("L2", C::cache),
     flag("L1::evict_normal", C::cache),
@@ -321,71 +325,31 @@ std::span<const Suffix> find_suffixes(std::string_view word) {
   return {first, last};
 }
 
-// clang-format off
-bool apply(const Suffix& s, Modifiers& m) {
-  switch (s.suffix_class) {
-    case C::type: return set_type(m, s.value);
-    case C::space: return set_once(m.space, Space::generic, s.value);
-    case C::rounding: return set_once(m.rounding, Rounding::none, s.value);
-    case C::compare: return set_once(m.compare, Compare::none, s.value);
-    case C::boolop: return set_once(m.bool_op, BoolOp::none, s.value);
-    case C::atomop: return set_once(m.atom_op, AtomOp::none, s.value);
-    case C::order: return set_order(m, s.value);
-    case C::scope: return set_once(m.scope, Scope::none, s.value);
-    case C::part: return set_once(m.part, MulPart::none, s.value);
-    case C::shuffle: return set_once(m.shuffle, ShuffleMode::none, s.value);
-    case C::vote: return set_once(m.vote, VoteMode::none, s.value);
-    case C::vector: return set_once<std::uint8_t>(m.vector, 1, s.value);
-    case C::permute: return set_once(m.permute, PermuteMode::none, s.value);
-    case C::test: return set_once(m.test, TestProperty::none, s.value);
-    case C::approx: return raise(s.value == 0 ? m.approx : m.full);
-    case C::clamp: return raise(s.value == 0 ? m.wrap : m.clamp);
-    case C::leftright: return raise(s.value == 0 ? m.right : m.left);
-    case C::xorsign: return raise(s.value == 0 ? m.absolute : m.xorsign);
-    case C::ftz: return raise(m.ftz);
-    case C::sat: return raise(m.sat);
-    case C::carry: return raise(m.carry_out);
-    case C::uni: return raise(m.uniform);
-    case C::aligned: return raise(m.aligned);
-    case C::sync: return raise(m.sync);
-    case C::arrive: return raise(m.arrive);
-    case C::red: return raise(m.red);
-    case C::to: return raise(m.to);
-    case C::warp: return raise(m.warp);
-    case C::shiftamt: return raise(m.shift_amount);
-    case C::nan: return raise(m.nan);
-    case C::abs: return raise(m.absolute);
-    case C::relu: return raise(m.relu);
-    case C::satfinite: return raise(m.satfinite);
-    case C::pack: return raise(m.pack);
-    case C::popc: return raise(m.popc);
-    case C::spaces: return set_spaces(m, s.value);
-    case C::objectop: return set_object_op(m, s.value);
-    case C::copyop: return set_once(m.copy_op, CopyOp::none, s.value);
-    case C::nocomplete: return raise(m.no_complete);
-    case C::parity: return raise(m.parity);
-    case C::noinc: return raise(m.no_increment);
-    case C::oob: return raise(m.out_of_bounds);
-    case C::cluster: return raise(m.cluster) && set_spaces(m, static_cast<std::uint8_t>(Space::shared));
-    case C::bulk: return raise(m.bulk);
-    case C::reduce: return raise(m.reduce);
-    case C::multicast: return raise(m.multicast);
-    case C::completion: return set_once(m.completion, Completion::none, s.value);
-    case C::read: return raise(m.read);
-    case C::wait: return raise(m.wait);
-    case C::proxy: return raise(m.proxy);
-    case C::alias: return raise(m.alias);
-    case C::objectinits: return raise(m.object_inits);
-    case C::async: return raise(m.async);
-    case C::tensor: return raise(m.tensor);
-    case C::dimensions: return set_once<std::uint8_t>(m.dimensions, 0, s.value);
-    case C::im2col: return raise(m.im2col);
-    case C::prefetch: return raise(m.prefetch);
-    case C::genericmap: return raise(m.tensor_map);
-    case C::noncoherent: return raise(m.noncoherent);
-    case C::fourrows: return raise(m.four_rows);
-    case C::cpmask: return raise(m.cp_mask);
-    case C::ctagroup: return set_once<std::uint8_t>(m.cta_group, 0, s.value);
+bool apply(const Suffix& suffix, Modifiers& m) {
+  if (suffix.flag != nullptr) return raise(m.*suffix.flag);
+  switch (suffix.suffix_class) {
+    case C::type: return set_type(m, suffix.value);
+    case C::space: return set_once(m.space, Space::generic, suffix.value);
+    case C::rounding: return set_once(m.rounding, Rounding::none, suffix.value);
+    case C::compare: return set_once(m.compare, Compare::none, suffix.value);
+    case C::boolop: return set_once(m.bool_op, BoolOp::none, suffix.value);
+    case C::atomop: return set_once(m.atom_op, AtomOp::none, suffix.value);
+    case C::order: return set_order(m, suffix.value);
+    case C::scope: return set_once(m.scope, Scope::none, suffix.value);
+    case C::part: return set_once(m.part, MulPart::none, suffix.value);
+    case C::shuffle: return set_once(m.shuffle, ShuffleMode::none, suffix.value);
+    case C::vote: return set_once(m.vote, VoteMode::none, suffix.value);
+    case C::vector: return set_once<std::uint8_t>(m.vector, 1, suffix.value);
+    case C::permute: return set_once(m.permute, PermuteMode::none, suffix.value);
+    case C::test: return set_once(m.test, TestProperty::none, suffix.value);
+    case C::spaces: return set_spaces(m, suffix.value);
+    case C::objectop: return set_object_op(m, suffix.value);
+    case C::copyop: return set_once(m.copy_op, CopyOp::none, suffix.value);
+    case C::completion: return set_once(m.completion, Completion::none, suffix.value);
+    case C::dimensions: return set_once<std::uint8_t>(m.dimensions, 0, suffix.value);
+    case C::ctagroup: return set_once<std::uint8_t>(m.cta_group, 0, suffix.value);
+    case C::cluster:
+      return raise(m.cluster) && set_spaces(m, static_cast<std::uint8_t>(Space::shared));
     case C::cache:
     case C::noftz:
     case C::idx:
@@ -394,9 +358,8 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::tensormap:
     case C::restricted:
     case C::cta: return true;  // these change nothing that can be observed, or have one form only
+    default: throw std::logic_error(fmt::format("suffix .{} sets nothing", suffix.word));
   }
-  return false;
 }
-// clang-format on
 
 }  // namespace warpcheck::ptx

@@ -38,7 +38,8 @@ int find_suffix_class(std::string_view name);
 struct Suffix {
   std::string_view word;  // without the dot
   SuffixClass suffix_class;
-  std::uint8_t value;  // in the enumeration of the class; 0 if it has none
+  std::uint8_t value;               // in the enumeration of the class; 0 if it has none
+  bool Modifiers::*flag = nullptr;  // what a suffix without a value sets; null: nothing
 };
 
 // Returns every suffix with that word; empty if the word is unknown.
