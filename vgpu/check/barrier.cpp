@@ -1,5 +1,13 @@
-#include "vgpu/check/barrier.hpp"
-
+// The checker for barrier divergence.  It reports four kinds of misuse: threads of one block wait
+// at barriers that cannot be the same one; a thread bypasses a barrier at which others wait, and
+// runs on; lanes of one warp execute warp operations that cannot be the same one; a barrier is used
+// in a way that no barrier allows (PTX ISA 9.0, 9.7.9.6, 9.7.13.1, 9.7.13.15).
+//
+// From sm_70 on, a barrier does not wait for threads that have exited, so it is legal to leave the
+// kernel before a barrier, and to do nothing more.  Where the code must also run on older devices
+// (CheckerSet::portable), the checker reports it as a note.  Whole warps may meet at different
+// barriers by the letter of PTX, not by that of the programming guide: that is a note, too.
+#include "vgpu/check/checker.hpp"
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/program/program.hpp"
 
@@ -63,41 +71,49 @@ Text text_of(Reason reason) {
   return {};
 }
 
+class BarrierChecker final : public Checker {
+ public:
+  using Checker::Checker;
+  [[nodiscard]] Watched watches() const override { return Watched::rare(); }
+  void configure(const CheckerSet& set) override { notes_exits_ = set.portable; }
+
+  void on_barrier_divergence(const BarrierDivergence& divergence) override {
+    const bool is_exit = divergence.reason == Reason::exited;
+    if (is_exit && !notes_exits_) return;
+    const Program& program = *divergence.program;
+    const auto reason = static_cast<std::uint32_t>(divergence.reason);
+    // Of those that pass a barrier by, one is enough.
+    const std::uint32_t other_pc = divergence.reason == Reason::passed_by ? 0 : divergence.other_pc;
+    reporter_.report({&program, divergence.pc, other_pc, reason}, [&] {
+      const Text text = text_of(divergence.reason);
+      Finding finding;
+      finding.kind = FindingKind::barrier_divergence;
+      const bool is_note = is_exit || divergence.reason == Reason::by_role;
+      if (is_note) finding.severity = Severity::note;
+      finding.kernel = kernel_name(program.kernel);
+      finding.accesses = {reporter_.side(text.one, program, divergence.pc,
+                                         thread_of(divergence.place, divergence.lane))};
+      if (!text.other.empty()) {
+        const bool is_elsewhere = divergence.other_block != ptx::kNone;
+        const ThreadId other{is_elsewhere ? divergence.other_block : divergence.place.block,
+                             divergence.other_warp * kWarpLanes + divergence.other_lane};
+        finding.accesses.push_back(reporter_.side(text.other, program, divergence.other_pc, other));
+      }
+      finding.message = text.message;
+      const bool is_of_warp = program.code[divergence.pc].kind == InstrKind::warp_sync;
+      if (is_of_warp && divergence.reason == Reason::passed_by) finding.message = kPassedByOfWarp;
+      return finding;
+    });
+  }
+
+ private:
+  bool notes_exits_ = false;
+};
+
 }  // namespace
 
 std::unique_ptr<Checker> make_barrier_checker(Reporter& reporter) {
   return std::make_unique<BarrierChecker>(reporter);
-}
-
-void BarrierChecker::configure(const CheckerSet& set) { notes_exits_ = set.portable; }
-
-void BarrierChecker::on_barrier_divergence(const BarrierDivergence& divergence) {
-  const bool is_exit = divergence.reason == Reason::exited;
-  if (is_exit && !notes_exits_) return;
-  const Program& program = *divergence.program;
-  const auto reason = static_cast<std::uint32_t>(divergence.reason);
-  // Of those that pass a barrier by, one is enough.
-  const std::uint32_t other_pc = divergence.reason == Reason::passed_by ? 0 : divergence.other_pc;
-  reporter_.report({&program, divergence.pc, other_pc, reason}, [&] {
-    const Text text = text_of(divergence.reason);
-    Finding finding;
-    finding.kind = FindingKind::barrier_divergence;
-    const bool is_note = is_exit || divergence.reason == Reason::by_role;
-    if (is_note) finding.severity = Severity::note;
-    finding.kernel = kernel_name(program.kernel);
-    finding.accesses = {reporter_.side(text.one, program, divergence.pc,
-                                       thread_of(divergence.place, divergence.lane))};
-    if (!text.other.empty()) {
-      const bool is_elsewhere = divergence.other_block != ptx::kNone;
-      const ThreadId other{is_elsewhere ? divergence.other_block : divergence.place.block,
-                           divergence.other_warp * kWarpLanes + divergence.other_lane};
-      finding.accesses.push_back(reporter_.side(text.other, program, divergence.other_pc, other));
-    }
-    finding.message = text.message;
-    const bool is_of_warp = program.code[divergence.pc].kind == InstrKind::warp_sync;
-    if (is_of_warp && divergence.reason == Reason::passed_by) finding.message = kPassedByOfWarp;
-    return finding;
-  });
 }
 
 }  // namespace warpcheck::vgpu

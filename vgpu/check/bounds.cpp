@@ -1,7 +1,13 @@
+// The checker for out-of-bounds and misaligned accesses.  It judges every allocation in every
+// space; PTX ISA 6.4.1 requires an address to be a multiple of the access size.
 #include "vgpu/check/bounds.hpp"
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <string_view>
+
+#include "vgpu/check/checker.hpp"
 #include "vgpu/check/fault.hpp"
 #include "vgpu/text/counted.hpp"
 
@@ -53,68 +59,75 @@ std::string_view noun_of(AccessKind kind) {
   return "atomics";
 }
 
+class BoundsChecker final : public Checker {
+ public:
+  using Checker::Checker;
+  [[nodiscard]] Watched watches() const override { return Watched::rare(); }
+
+  void on_fault(const Fault& fault) override {
+    if (is_use_after_end(fault.kind) || reporter_.count_again(key_of(fault))) return;
+    switch (fault.kind) {
+      case Fault::Kind::out_of_bounds:
+        report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of(reporter_, fault));
+        break;
+      case Fault::Kind::misaligned:
+        report_fault(reporter_, fault, FindingKind::misaligned_access,
+                     fmt::format("the address of (1) is not a multiple of {}", fault.bytes));
+        break;
+      case Fault::Kind::read_only:
+        report_fault(reporter_, fault, FindingKind::out_of_bounds, "(1) writes read-only memory");
+        break;
+      case Fault::Kind::no_such_atomic:
+        report_fault(reporter_, fault, FindingKind::out_of_bounds,
+                     "(1) is an atomic that local memory does not have: the result is undefined");
+        break;
+      case Fault::Kind::no_such_block:
+        report_fault(
+            reporter_, fault, FindingKind::out_of_bounds,
+            fmt::format("(1) is in the shared memory of block {} of the cluster, which has "
+                        "fewer blocks",
+                        fault.block));
+        break;
+      case Fault::Kind::no_peer_access: {
+        const unsigned other = fault.nearest->device;
+        if (fault.nearest->of_virtual) {
+          report_fault(reporter_, fault, FindingKind::out_of_bounds,
+                       fmt::format("(1) is in mapped memory that device {} has no access to: "
+                                   "cuMemSetAccess was not called for it",
+                                   fault.device));
+          break;
+        }
+        const bool is_of_host = fault.nearest->of_pool && fault.nearest->page_locked;
+        const std::string lack =
+            fault.nearest->of_pool
+                ? "its pool is not open to it (cudaMemPoolSetAccess)"
+                : fmt::format("cudaDeviceEnablePeerAccess({}) was not called there", other);
+        report_fault(reporter_, fault, FindingKind::out_of_bounds,
+                     fmt::format("(1) is in memory of {}, which device {} has no access to: {}",
+                                 is_of_host ? "the host" : fmt::format("device {}", other),
+                                 fault.device, lack));
+        break;
+      }
+      case Fault::Kind::in_no_region:
+        report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of_no_region(fault));
+        break;
+      case Fault::Kind::no_right:
+        report_fault(reporter_, fault, FindingKind::out_of_bounds,
+                     fmt::format("(1) {} memory that the program allows no {} to by its NVTX "
+                                 "permissions",
+                                 verb_of(fault.access), noun_of(fault.access)));
+        break;
+      case Fault::Kind::block_exited:
+      case Fault::Kind::use_after_free:
+      case Fault::Kind::destroyed_object: break;
+    }
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Checker> make_bounds_checker(Reporter& reporter) {
   return std::make_unique<BoundsChecker>(reporter);
-}
-
-void BoundsChecker::on_fault(const Fault& fault) {
-  if (is_use_after_end(fault.kind) || reporter_.count_again(key_of(fault))) return;
-  switch (fault.kind) {
-    case Fault::Kind::out_of_bounds:
-      report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of(reporter_, fault));
-      break;
-    case Fault::Kind::misaligned:
-      report_fault(reporter_, fault, FindingKind::misaligned_access,
-                   fmt::format("the address of (1) is not a multiple of {}", fault.bytes));
-      break;
-    case Fault::Kind::read_only:
-      report_fault(reporter_, fault, FindingKind::out_of_bounds, "(1) writes read-only memory");
-      break;
-    case Fault::Kind::no_such_atomic:
-      report_fault(reporter_, fault, FindingKind::out_of_bounds,
-                   "(1) is an atomic that local memory does not have: the result is undefined");
-      break;
-    case Fault::Kind::no_such_block:
-      report_fault(reporter_, fault, FindingKind::out_of_bounds,
-                   fmt::format("(1) is in the shared memory of block {} of the cluster, which has "
-                               "fewer blocks",
-                               fault.block));
-      break;
-    case Fault::Kind::no_peer_access: {
-      const unsigned other = fault.nearest->device;
-      if (fault.nearest->of_virtual) {
-        report_fault(reporter_, fault, FindingKind::out_of_bounds,
-                     fmt::format("(1) is in mapped memory that device {} has no access to: "
-                                 "cuMemSetAccess was not called for it",
-                                 fault.device));
-        break;
-      }
-      const bool is_of_host = fault.nearest->of_pool && fault.nearest->page_locked;
-      const std::string lack =
-          fault.nearest->of_pool
-              ? "its pool is not open to it (cudaMemPoolSetAccess)"
-              : fmt::format("cudaDeviceEnablePeerAccess({}) was not called there", other);
-      report_fault(reporter_, fault, FindingKind::out_of_bounds,
-                   fmt::format("(1) is in memory of {}, which device {} has no access to: {}",
-                               is_of_host ? "the host" : fmt::format("device {}", other),
-                               fault.device, lack));
-      break;
-    }
-    case Fault::Kind::in_no_region:
-      report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of_no_region(fault));
-      break;
-    case Fault::Kind::no_right:
-      report_fault(reporter_, fault, FindingKind::out_of_bounds,
-                   fmt::format("(1) {} memory that the program allows no {} to by its NVTX "
-                               "permissions",
-                               verb_of(fault.access), noun_of(fault.access)));
-      break;
-    case Fault::Kind::block_exited:
-    case Fault::Kind::use_after_free:
-    case Fault::Kind::destroyed_object: break;
-  }
 }
 
 Finding host_copy_out_of_bounds(std::string_view call, bool write, std::uint64_t address,

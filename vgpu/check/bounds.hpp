@@ -1,20 +1,14 @@
-// The checker for out-of-bounds and misaligned accesses.  It judges every allocation in every
-// space; PTX ISA 6.4.1 requires an address to be a multiple of the access size.
+// Findings about memory that a call of the host cannot access.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "vgpu/check/checker.hpp"
+#include "vgpu/check/finding.hpp"
 
 namespace warpcheck::vgpu {
 
-class BoundsChecker final : public Checker {
- public:
-  using Checker::Checker;
-  [[nodiscard]] Watched watches() const override { return Watched::rare(); }
-  void on_fault(const Fault& fault) override;
-};
+struct Allocation;
 
 // Makes the finding for a host copy or fill whose range is not inside one allocation.
 //   call: the API function, e.g. "cudaMemcpy".

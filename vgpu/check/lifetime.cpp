@@ -1,11 +1,22 @@
+// The checker for lifetime errors: memory is used after it was freed, freed wrongly, or never
+// freed.
+//
+// The device heap is memory like any other allocation, with two differences (CUDA Programming
+// Guide, "Dynamic Global Memory Allocation and Operations").  Threads allocate and free it, so
+// findings name the lines of those threads.  Neither the host nor the device may free what the
+// other has allocated.  A heap allocation is a leak only when the trial ends without a free, since
+// a later kernel may free it.
 #include "vgpu/check/lifetime.hpp"
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "vgpu/check/checker.hpp"
 #include "vgpu/check/fault.hpp"
 #include "vgpu/machine/memory/regions/regions.hpp"
 #include "vgpu/machine/tensor_memory/tensor_memory_event.hpp"
@@ -114,106 +125,121 @@ std::string_view verb_of_end(const Allocation& gone) {
   return gone.is_region ? "unregistered" : "freed";
 }
 
-}  // namespace
+class LifetimeChecker final : public Checker {
+ public:
+  using Checker::Checker;
+  [[nodiscard]] Watched watches() const override {
+    Watched watched = Watched::rare();
+    watched.trial_end = true;
+    return watched;
+  }
 
-void LifetimeChecker::on_tensor_memory(const TensorMemoryEvent& event) {
-  if (!event.is_leak) return;
-  reporter_.report({event.program, event.pc, ptx::kNone, 0}, [&] {
-    Finding finding;
-    finding.kind = FindingKind::leak;
-    finding.space = "tensor";
-    finding.kernel = kernel_name(event.program->kernel);
-    const TensorArea& area = event.areas.front();
-    finding.object = fmt::format("columns {} to {} of tensor memory", area.first_column,
-                                 area.first_column + area.columns - 1);
-    finding.accesses = {
-        reporter_.side("allocate", *event.program, event.pc, thread_of(event.place, 0))};
-    finding.message =
-        "the block of (1) has ended, and no tcgen05.dealloc has deallocated the columns";
-    return finding;
-  });
-}
+  void on_fault(const Fault& fault) override {
+    if (fault.kind == Fault::Kind::destroyed_object) {
+      reporter_.report({fault.program, fault.pc, ptx::kNone, 2}, [&] {
+        Finding finding;
+        finding.kind = FindingKind::use_after_free;
+        finding.space = space_name(fault.space);
+        finding.kernel = kernel_name(fault.program->kernel);
+        finding.object = fmt::format("texture or surface object {}", fault.address);
+        finding.accesses = {reporter_.side(role_name(fault.access), *fault.program, fault.pc,
+                                           thread_of(fault.place, fault.lane))};
+        finding.message = "(1) uses an object that the host has destroyed";
+        return finding;
+      });
+      return;
+    }
+    if (fault.kind == Fault::Kind::block_exited) {
+      report_fault(reporter_, fault, FindingKind::use_after_free,
+                   fmt::format("block {} of the grid, whose shared memory (1) is in, has exited",
+                               fault.block));
+      return;
+    }
+    if (fault.kind != Fault::Kind::use_after_free) return;
+    const CodePlace& freed_at = fault.nearest->freed_at;
+    if (freed_at.program == nullptr) {
+      report_fault(reporter_, fault, FindingKind::use_after_free,
+                   fmt::format("(1) uses memory that has been {}", how_it_went(*fault.nearest)));
+      return;
+    }
+    const FaultCause cause{"free", freed_at};
+    report_fault(reporter_, fault, FindingKind::use_after_free,
+                 "(1) uses memory that (2) has freed", &cause);
+  }
+
+  void on_invalid_free(const InvalidFree& invalid) override {
+    const Program& program = *invalid.at.program;
+    Objection objection = object_to_free("(1)", true, invalid.address, invalid.nearest);
+    const std::uint32_t other_pc = objection.other == nullptr ? ptx::kNone : objection.other->pc;
+    reporter_.report({&program, invalid.at.pc, other_pc, 0}, [&] {
+      Finding finding = finding_of(std::move(objection), side_at("free", invalid.at));
+      finding.space = space_name(invalid.space);
+      finding.kernel = kernel_name(program.kernel);
+      return finding;
+    });
+  }
+
+  // Tensor memory that a block has not deallocated.
+  void on_tensor_memory(const TensorMemoryEvent& event) override {
+    if (!event.is_leak) return;
+    reporter_.report({event.program, event.pc, ptx::kNone, 0}, [&] {
+      Finding finding;
+      finding.kind = FindingKind::leak;
+      finding.space = "tensor";
+      finding.kernel = kernel_name(event.program->kernel);
+      const TensorArea& area = event.areas.front();
+      finding.object = fmt::format("columns {} to {} of tensor memory", area.first_column,
+                                   area.first_column + area.columns - 1);
+      finding.accesses = {
+          reporter_.side("allocate", *event.program, event.pc, thread_of(event.place, 0))};
+      finding.message =
+          "the block of (1) has ended, and no tcgen05.dealloc has deallocated the columns";
+      return finding;
+    });
+  }
+
+  // All allocations that one line leaves behind are one finding, also if a reset of the device and
+  // the end of the program show them.
+  void on_trial_end(std::span<const Allocation* const> left) override {
+    for (const Allocation* allocation : left) {
+      const CodePlace& at = allocation->allocated_at;
+      HostPlace by_host;
+      std::uint32_t pc = at.pc;
+      if (at.program == nullptr) {
+        by_host = reporter_.place_of_allocation(*allocation);
+        const std::string where =
+            by_host.file.empty() ? by_host.code : fmt::format("{}:{}", by_host.file, by_host.line);
+        pc = host_places_.try_emplace(where, host_places_.size()).first->second;
+      }
+      reporter_.report({at.program, pc, ptx::kNone, 1}, [&] {
+        Finding finding;
+        finding.kind = FindingKind::leak;
+        finding.space = "global";
+        finding.object = name_of_block(*allocation);
+        finding.message = allocation->is_region
+                              ? "nothing has unregistered the region that (1) registered (NVTX)"
+                              : "nothing has freed what (1) allocated";
+        if (at.program == nullptr) {
+          finding.accesses = {host_side("host allocate")};
+          name_place(finding, 0, by_host);
+        } else {
+          finding.kernel = kernel_name(at.program->kernel);
+          finding.accesses = {side_at("allocate", at)};
+        }
+        return finding;
+      });
+    }
+  }
+
+ private:
+  // The calls of the host that allocated what was left, in the order of their findings.
+  std::map<std::string, std::uint32_t> host_places_;
+};
+
+}  // namespace
 
 std::unique_ptr<Checker> make_lifetime_checker(Reporter& reporter) {
   return std::make_unique<LifetimeChecker>(reporter);
-}
-
-void LifetimeChecker::on_fault(const Fault& fault) {
-  if (fault.kind == Fault::Kind::destroyed_object) {
-    reporter_.report({fault.program, fault.pc, ptx::kNone, 2}, [&] {
-      Finding finding;
-      finding.kind = FindingKind::use_after_free;
-      finding.space = space_name(fault.space);
-      finding.kernel = kernel_name(fault.program->kernel);
-      finding.object = fmt::format("texture or surface object {}", fault.address);
-      finding.accesses = {reporter_.side(role_name(fault.access), *fault.program, fault.pc,
-                                         thread_of(fault.place, fault.lane))};
-      finding.message = "(1) uses an object that the host has destroyed";
-      return finding;
-    });
-    return;
-  }
-  if (fault.kind == Fault::Kind::block_exited) {
-    report_fault(reporter_, fault, FindingKind::use_after_free,
-                 fmt::format("block {} of the grid, whose shared memory (1) is in, has exited",
-                             fault.block));
-    return;
-  }
-  if (fault.kind != Fault::Kind::use_after_free) return;
-  const CodePlace& freed_at = fault.nearest->freed_at;
-  if (freed_at.program == nullptr) {
-    report_fault(reporter_, fault, FindingKind::use_after_free,
-                 fmt::format("(1) uses memory that has been {}", how_it_went(*fault.nearest)));
-    return;
-  }
-  const FaultCause cause{"free", freed_at};
-  report_fault(reporter_, fault, FindingKind::use_after_free, "(1) uses memory that (2) has freed",
-               &cause);
-}
-
-void LifetimeChecker::on_invalid_free(const InvalidFree& invalid) {
-  const Program& program = *invalid.at.program;
-  Objection objection = object_to_free("(1)", true, invalid.address, invalid.nearest);
-  const std::uint32_t other_pc = objection.other == nullptr ? ptx::kNone : objection.other->pc;
-  reporter_.report({&program, invalid.at.pc, other_pc, 0}, [&] {
-    Finding finding = finding_of(std::move(objection), side_at("free", invalid.at));
-    finding.space = space_name(invalid.space);
-    finding.kernel = kernel_name(program.kernel);
-    return finding;
-  });
-}
-
-// All allocations that one line leaves behind are one finding, also if a reset of the device and
-// the end of the program show them.
-void LifetimeChecker::on_trial_end(std::span<const Allocation* const> left) {
-  for (const Allocation* allocation : left) {
-    const CodePlace& at = allocation->allocated_at;
-    HostPlace by_host;
-    std::uint32_t pc = at.pc;
-    if (at.program == nullptr) {
-      by_host = reporter_.place_of_allocation(*allocation);
-      const std::string where =
-          by_host.file.empty() ? by_host.code : fmt::format("{}:{}", by_host.file, by_host.line);
-      pc = host_places_.try_emplace(where, host_places_.size()).first->second;
-    }
-    reporter_.report({at.program, pc, ptx::kNone, 1}, [&] {
-      Finding finding;
-      finding.kind = FindingKind::leak;
-      finding.space = "global";
-      finding.object = name_of_block(*allocation);
-      finding.message = allocation->is_region
-                            ? "nothing has unregistered the region that (1) registered (NVTX)"
-                            : "nothing has freed what (1) allocated";
-      if (at.program == nullptr) {
-        finding.accesses = {host_side("host allocate")};
-        name_place(finding, 0, by_host);
-      } else {
-        finding.kernel = kernel_name(at.program->kernel);
-        finding.accesses = {side_at("allocate", at)};
-      }
-      return finding;
-    });
-  }
 }
 
 Finding invalid_host_free(std::string_view call, std::uint64_t address, const Allocation* nearest,

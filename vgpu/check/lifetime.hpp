@@ -1,40 +1,15 @@
-// The checker for lifetime errors: memory is used after it was freed, freed wrongly, or never
-// freed.
-//
-// The device heap is memory like any other allocation, with two differences (CUDA Programming
-// Guide, "Dynamic Global Memory Allocation and Operations").  Threads allocate and free it, so
-// findings name the lines of those threads.  Neither the host nor the device may free what the
-// other has allocated.  A heap allocation is a leak only when the trial ends without a free, since
-// a later kernel may free it.
+// Findings about memory that the host uses after it was freed, or frees wrongly.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <string_view>
 
-#include "vgpu/check/checker.hpp"
+#include "vgpu/check/finding.hpp"
 
 namespace warpcheck::vgpu {
 
-class LifetimeChecker final : public Checker {
- public:
-  using Checker::Checker;
-  [[nodiscard]] Watched watches() const override {
-    Watched watched = Watched::rare();
-    watched.trial_end = true;
-    return watched;
-  }
-  void on_fault(const Fault& fault) override;
-  void on_invalid_free(const InvalidFree& invalid) override;
-  // Tensor memory that a block has not deallocated.
-  void on_tensor_memory(const TensorMemoryEvent& event) override;
-  void on_trial_end(std::span<const Allocation* const> left) override;
-
- private:
-  // The calls of the host that allocated what was left, in the order of their findings.
-  std::map<std::string, std::uint32_t> host_places_;
-};
+struct Allocation;
+struct HostPlace;
 
 // Makes the finding for a host call that frees memory which it must not free.
 //   call: the API function, e.g. "cudaFree".

@@ -1,6 +1,4 @@
 // Random launches, compared with a record of each byte.
-#include "vgpu/check/noncoherent_reads.hpp"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -9,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "vgpu/check/checker.hpp"
 #include "vgpu/check/fake_launch.hpp"
 #include "vgpu/program/program.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "vgpu/check/bounds.hpp"
+#include "vgpu/check/checker.hpp"
 #include "vgpu/check/fake_launch.hpp"
 
 namespace warpcheck::vgpu {
@@ -43,7 +43,7 @@ TEST(FloodTest, AFloodOfReportsIsCountedExactlyAndMadeOnce) {
 
 TEST(FloodTest, OfFaultsIsCounted) {
   Reporter reporter;
-  BoundsChecker checker(reporter);
+  const std::unique_ptr<Checker> checker = make_bounds_checker(reporter);
   const Program program = fake_program();
   Fault fault;
   fault.program = &program;
@@ -52,11 +52,11 @@ TEST(FloodTest, OfFaultsIsCounted) {
   fault.bytes = 4;
   for (int i = 0; i < 5'000; ++i) {
     fault.kind = Fault::Kind::out_of_bounds;
-    checker.on_fault(fault);
+    checker->on_fault(fault);
     fault.kind = Fault::Kind::misaligned;
-    checker.on_fault(fault);
+    checker->on_fault(fault);
     fault.kind = Fault::Kind::use_after_free;  // is the lifetime checker's
-    checker.on_fault(fault);
+    checker->on_fault(fault);
   }
   ASSERT_EQ(reporter.findings().size(), 2u);
   EXPECT_EQ(reporter.findings()[0].count, 5'000u);

@@ -1,5 +1,6 @@
-#include "vgpu/check/trap.hpp"
-
+// The checker for kernels that end their launch themselves: trap (PTX ISA 9.7.20.4), failed
+// assertions, bad calls.
+#include "vgpu/check/checker.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -48,37 +49,43 @@ std::string message_of(const Trap& trap) {
   return "(1) stops the kernel";
 }
 
+class TrapChecker final : public Checker {
+ public:
+  using Checker::Checker;
+  [[nodiscard]] Watched watches() const override { return Watched::rare(); }
+
+  void on_trap(const Trap& trap) override {
+    const Program& program = *trap.program;
+    reporter_.report({&program, trap.pc, ptx::kNone, 0}, [&] {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(trap.lanes));
+      Finding finding;
+      finding.kind = kind_of(trap.cause);
+      if (trap.cause == Trap::Cause::stack_overflow) {
+        finding.space = space_name(ptx::Space::local);
+        finding.object = "the stack";
+      } else if (!trap.object.empty()) {
+        finding.space = space_name(ptx::Space::global);
+        finding.object = trap.object;
+      }
+      if (is_of_tensor_memory(trap.cause)) {
+        finding.space = "tensor";
+        finding.object = "tensor memory";
+      }
+      // The bad accesses themselves have already been reported.
+      if (trap.cause == Trap::Cause::faults) finding.severity = Severity::note;
+      finding.kernel = kernel_name(program.kernel);
+      finding.accesses = {
+          reporter_.side(role_of(trap.cause), program, trap.pc, thread_of(trap.place, lane))};
+      finding.message = message_of(trap);
+      return finding;
+    });
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Checker> make_trap_checker(Reporter& reporter) {
   return std::make_unique<TrapChecker>(reporter);
-}
-
-void TrapChecker::on_trap(const Trap& trap) {
-  const Program& program = *trap.program;
-  reporter_.report({&program, trap.pc, ptx::kNone, 0}, [&] {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(trap.lanes));
-    Finding finding;
-    finding.kind = kind_of(trap.cause);
-    if (trap.cause == Trap::Cause::stack_overflow) {
-      finding.space = space_name(ptx::Space::local);
-      finding.object = "the stack";
-    } else if (!trap.object.empty()) {
-      finding.space = space_name(ptx::Space::global);
-      finding.object = trap.object;
-    }
-    if (is_of_tensor_memory(trap.cause)) {
-      finding.space = "tensor";
-      finding.object = "tensor memory";
-    }
-    // The bad accesses themselves have already been reported.
-    if (trap.cause == Trap::Cause::faults) finding.severity = Severity::note;
-    finding.kernel = kernel_name(program.kernel);
-    finding.accesses = {
-        reporter_.side(role_of(trap.cause), program, trap.pc, thread_of(trap.place, lane))};
-    finding.message = message_of(trap);
-    return finding;
-  });
 }
 
 }  // namespace warpcheck::vgpu

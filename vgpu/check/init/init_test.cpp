@@ -1,5 +1,3 @@
-#include "vgpu/check/init/init.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>

@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "vgpu/check/checker.hpp"
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/check/fake_launch.hpp"
-#include "vgpu/check/init/init.hpp"
+#include "vgpu/machine/undefined/unwritten_memory.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -61,7 +63,8 @@ class InitTest : public testing::Test {
   Program program = fake_program();
   Reporter reporter;
   UnwrittenMemory unwritten;
-  InitChecker checker{reporter};
+  const std::unique_ptr<Checker> owned = make_init_checker(reporter);
+  Checker& checker = *owned;
   FakeLaunch launch{program, {&reporter, &checker, &unwritten}};
   FakeMemory shared{0, ptx::Space::shared, 256, "s"};
   FakeMemory global{1, ptx::Space::global, 1024, "g"};
