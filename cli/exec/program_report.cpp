@@ -226,26 +226,9 @@ void ProgramReport::needs_no_heap(const std::string& class_name, int run) {
 
 namespace {
 
-// Returns what the message says of host code without line information: "; (1) is in main+0x2f" or
-// "; (2) is cudaMemcpy in main+0x2f".  Classes do not contain it, because code moves when a program
-// is built again; but in one report it tells calls apart.
-std::string host_code_of(const vgpu::Finding& finding) {
-  std::string places;
-  for (std::string_view rest = finding.message; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(';'), rest.size());
-    std::string_view part = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const std::size_t is = part.find(") is ");
-    if (part.starts_with(" (") && is == 3 && part.find("in ", is) != std::string_view::npos) {
-      places += part;
-    }
-  }
-  return places;
-}
-
-bool have_same_roles(const vgpu::Finding& one, const vgpu::Finding& other) {
-  return std::ranges::equal(one.accesses, other.accesses, {}, &vgpu::AccessSide::role,
-                            &vgpu::AccessSide::role);
+bool have_same(std::string vgpu::AccessSide::*member, const vgpu::Finding& one,
+               const vgpu::Finding& other) {
+  return std::ranges::equal(one.accesses, other.accesses, {}, member, member);
 }
 
 // Returns the findings in the order of their first records; the last record of a finding has its
@@ -304,16 +287,16 @@ void add_recorded(ProgramReport& report, const vgpu::Finding& recorded, bool tim
   const auto known = std::ranges::find_if(report.findings, [&](const auto& other) {
     return other.finding.severity == finding.severity &&
            vgpu::class_of(other.finding) == vgpu::class_of(finding) &&
-           host_code_of(other.finding) == host_code_of(finding);
+           have_same(&vgpu::AccessSide::host_code, other.finding, finding);
   });
   if (known == report.findings.end()) {
     report.findings.push_back({std::move(finding), report.runs, heap, vgpu::class_of(recorded)});
     return;
   }
   known->finding.count += finding.count;
-  const bool is_told = have_same_roles(known->finding, finding) ||
+  const bool is_told = have_same(&vgpu::AccessSide::role, known->finding, finding) ||
                        std::ranges::any_of(known->of_other_roles, [&](const auto& other) {
-                         return have_same_roles(other, finding);
+                         return have_same(&vgpu::AccessSide::role, other, finding);
                        });
   if (!is_told) known->of_other_roles.push_back(std::move(finding));
 }

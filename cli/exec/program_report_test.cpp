@@ -59,15 +59,14 @@ ProgramReport ignoring(std::vector<std::string> patterns) {
   return ProgramReport(std::move(expected), "./sum");
 }
 
-// Calls in host code without line information have one class, and differ by the code that the
-// message names.
+// Calls in host code without line information have one class, and differ by their places in it.
 TEST(ProgramReportTest, CallsAtOtherPlacesOfHostCodeAreOtherFindings) {
   const auto free_in = [](const std::string& code, std::uint64_t count) {
     vgpu::Finding finding;
     finding.kind = vgpu::FindingKind::invalid_free;
     finding.space = "global";
-    finding.accesses = {{.role = "host free"}};
-    finding.message = "cudaFree of memory that has been freed; (1) is in " + code;
+    finding.accesses = {{.role = "host free", .host_code = code}};
+    finding.message = "cudaFree of memory that has been freed";
     finding.count = count;
     return finding;
   };

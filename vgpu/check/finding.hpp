@@ -84,6 +84,9 @@ struct AccessSide {
   std::string header{};
   std::uint32_t header_line = 0;
   std::uint32_t instruction = 0;  // its index in the kernel's code; 0 for the host
+  // "main+0x2f": of host code without line information.  Not in classes, because code moves when a
+  // program is built again; but in one report it tells calls apart.
+  std::string host_code{};
   friend bool operator==(const AccessSide&, const AccessSide&) = default;
 };
 

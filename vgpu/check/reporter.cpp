@@ -67,6 +67,12 @@ void add_launch(Finding& finding, const HostPlace& place) {
   }
 }
 
+void set_place(AccessSide& side, const HostPlace& place) {
+  side.file = place.file;
+  side.line = place.line;
+  if (place.file.empty()) side.host_code = place.code;
+}
+
 }  // namespace
 
 AccessSide host_side(std::string_view role) {
@@ -77,8 +83,7 @@ AccessSide host_side(std::string_view role) {
 
 AccessSide host_side(bool write, const HostPlace& place) {
   AccessSide side = host_side(write ? "host write" : "host read");
-  side.file = place.file;
-  side.line = place.line;
+  set_place(side, place);
   return side;
 }
 
@@ -99,8 +104,7 @@ std::string lack_of_host(const HostPlace& place, std::string_view other, unsigne
 }
 
 void name_place(Finding& finding, std::size_t side, const HostPlace& place, std::string_view call) {
-  finding.accesses[side].file = place.file;
-  finding.accesses[side].line = place.line;
+  set_place(finding.accesses[side], place);
   const auto number = static_cast<unsigned>(side) + 1;
   if (call.empty() || !place.file.empty() || place.code.empty()) {
     finding.message += text_of_code(place, number);

@@ -28,7 +28,8 @@ Json to_json(const vgpu::AccessSide& side) {
           {"ptx", side.ptx},
           {"header", side.header},
           {"header_line", side.header_line},
-          {"instruction", side.instruction}};
+          {"instruction", side.instruction},
+          {"host_code", side.host_code}};
 }
 
 vgpu::AccessSide side_of(const Json& json) {
@@ -42,6 +43,7 @@ vgpu::AccessSide side_of(const Json& json) {
   side.header = json.at("header").get<std::string>();
   side.header_line = json.at("header_line").get<std::uint32_t>();
   side.instruction = json.at("instruction").get<std::uint32_t>();
+  side.host_code = json.at("host_code").get<std::string>();
   return side;
 }
 

@@ -112,7 +112,7 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
                        "st.shared.u32",
                        "/usr/local/cuda/include/cub/a.cuh",
                        99},
-                      {"host copy", {}, {}, "", 0, ""}};
+                      {.role = "host copy", .host_code = "main+0x2f"}};
   finding.message = "no barrier orders (1) and (2)";
   finding.count = 1'000'000'000'000;
   finding.variable = "share";
