@@ -3,12 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <sstream>
 
 #include "cli/all_sizes/kernel_proof.hpp"
 #include "cli/cli.hpp"

@@ -6,7 +6,6 @@
 #include <array>
 #include <filesystem>
 #include <set>
-#include <utility>
 
 #include "cli/cli.hpp"
 #include "cli/version.hpp"

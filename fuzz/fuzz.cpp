@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 #include <stdexcept>
-#include <string_view>
 
 #include "fuzz/entry.hpp"
 #include "fuzz/libfuzzer.hpp"

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "campaign/nodes/finding_file.hpp"
 #include "campaign/store/corpus.hpp"
 #include "harness/case/atomic_file.hpp"
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck::campaign {
 namespace fs = std::filesystem;
@@ -75,10 +74,8 @@ std::vector<StoredFinding> Exchange::news(std::vector<std::string>& messages) {
       const auto known = read_.find(path);
       if (gone || (known != read_.end() && known->second == time)) continue;
       read_[path] = time;
-      std::ifstream file(path, std::ios::binary);
-      const std::string text{std::istreambuf_iterator<char>(file), {}};
       try {
-        findings.push_back(parse_finding_file(text, path.string()));
+        findings.push_back(parse_finding_file(text_of_file(path), path.string()));
       } catch (const CaseFileError& error) {
         messages.push_back(fmt::format("damaged: {}; left out", error.what()));
       }

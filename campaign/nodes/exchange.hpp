@@ -11,7 +11,6 @@
 // leaves all that it has written.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <set>

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
-#include <set>
 
 #include "campaign/nodes/json_file.hpp"
 #include "campaign/view.hpp"

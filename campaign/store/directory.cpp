@@ -6,12 +6,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <thread>
 #include <utility>
 
 #include "harness/case/case_file.hpp"
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck::campaign {
 namespace fs = std::filesystem;
@@ -120,9 +119,7 @@ std::unique_ptr<Store> open_store(const Directory& directory, std::vector<std::s
 
 void write_case_file(const Directory& directory, const StoredFinding& finding) {
   const fs::path path = directory.case_path(finding.key);
-  std::ifstream file(path, std::ios::binary);
-  const std::string there{std::istreambuf_iterator<char>(file), {}};
-  if (there != finding.case_text) write_file_atomically(path, finding.case_text);
+  if (text_of_file(path) != finding.case_text) write_file_atomically(path, finding.case_text);
 }
 
 }  // namespace warpcheck::campaign

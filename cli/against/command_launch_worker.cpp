@@ -3,7 +3,6 @@
 
 #include <exception>
 #include <memory>
-#include <stdexcept>
 
 #include "cli/against/real_launches.hpp"
 #include "cli/cli.hpp"

@@ -2,7 +2,6 @@
 // above it that a run shows to fail.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "cli/all_sizes/all_sizes.hpp"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <system_error>
 
 #include "cli/debug/session.hpp"

@@ -62,13 +62,6 @@ std::uint64_t memory_of(pid_t process) {
   return 0;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 }  // namespace
 
 Debuggee::Debuggee(const Target& target) : target_(target) {

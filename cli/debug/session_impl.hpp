@@ -2,12 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "cli/debug/debuggee.hpp"

@@ -1,10 +1,9 @@
 #include "cli/exec/code_of_kernels.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
 #include <variant>
+
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck {
 
@@ -18,9 +17,8 @@ CodeOfKernels::CodeOfKernels(const ProgramRun& run) {
 void CodeOfKernels::add(const cudart::KernelRecord& kernel) {
   auto module = std::ranges::find(modules_, kernel.code, &Module::path);
   if (module == modules_.end()) {
-    std::ostringstream text;
-    text << std::ifstream(kernel.code, std::ios::binary).rdbuf();
-    module = modules_.insert(modules_.end(), {kernel.code, text.str(), std::nullopt});
+    module =
+        modules_.insert(modules_.end(), {kernel.code, text_of_file(kernel.code), std::nullopt});
     bytes_ = std::max<std::uint64_t>(bytes_, module->text.size());
   }
   try {

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "vgpu/text/file_text.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -56,20 +58,6 @@ bool has_only_come_back(const Pair& pair, const OutputKey& key, unsigned heap) {
   return changed.of_filling == changed.bytes;
 }
 
-std::vector<OutputKey> without(std::vector<OutputKey> keys, const std::vector<OutputKey>& others) {
-  std::erase_if(
-      keys, [&](const OutputKey& key) { return std::ranges::find(others, key) != others.end(); });
-  return keys;
-}
-
-std::vector<std::string> without(std::vector<std::string> names,
-                                 const std::vector<std::string>& others) {
-  std::erase_if(names, [&](const std::string& name) {
-    return std::ranges::find(others, name) != others.end();
-  });
-  return names;
-}
-
 // What differs between the runs of a pair, and is the same in all pairs.
 struct Differences {
   std::vector<OutputKey> outputs;
@@ -82,7 +70,8 @@ struct Differences {
 };
 
 std::string difference_of_standard_output(const Pair& pair) {
-  return difference_of_texts(text_in(pair.unfilled_text), text_in(pair.filled_text), kUnfilled);
+  return difference_of_texts(text_of_file(pair.unfilled_text), text_of_file(pair.filled_text),
+                             kUnfilled);
 }
 
 Differences differences_of(const Pair& pair) {
@@ -106,7 +95,7 @@ void keep_steady(Differences& found, const Pair& once, const Pair& again, bool h
     return std::ranges::find(known, name) == known.end();
   });
   const auto differs = [](const fs::path& a, const fs::path& b) {
-    return !difference_of_texts(text_in(a), text_in(b), "").empty();
+    return !difference_of_texts(text_of_file(a), text_of_file(b), "").empty();
   };
   if (differs(once.filled_text, again.filled_text) ||
       (!has_filling && differs(once.unfilled_text, again.unfilled_text))) {

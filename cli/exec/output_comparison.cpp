@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "vgpu/text/file_text.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -23,12 +25,6 @@ constexpr std::size_t kRepeatedMax = 3;
 constexpr std::size_t kKeptMax = 16;
 // So many different outputs of one operation are looked at.
 constexpr std::size_t kSpreadMax = 8;
-
-std::vector<OutputKey> without(std::vector<OutputKey> keys, const std::vector<OutputKey>& others) {
-  std::erase_if(
-      keys, [&](const OutputKey& key) { return std::ranges::find(others, key) != others.end(); });
-  return keys;
-}
 
 // Files below the current directory that were written since then, except hidden and large ones.
 std::map<std::string, std::string> files_written_since(fs::file_time_type time) {
@@ -48,7 +44,7 @@ std::map<std::string, std::string> files_written_since(fs::file_time_type time) 
         entry.last_write_time(unknown) < time) {
       continue;
     }
-    files.emplace(entry.path().lexically_normal().string(), text_in(entry.path()));
+    files.emplace(entry.path().lexically_normal().string(), text_of_file(entry.path()));
   }
   return files;
 }
@@ -294,7 +290,7 @@ vgpu::Finding OutputComparison::describe(const OutputKey& key, const RunOutput& 
   // What the program writes after a launch was stopped follows from that.
   if (!is_stopped(first) && !is_stopped(other)) {
     const std::string text =
-        difference_of_texts(text_in(text_of(1)), text_in(text_of(run)), first_name);
+        difference_of_texts(text_of_file(text_of(1)), text_of_file(text_of(run)), first_name);
     for (const std::string& further : {text, difference_of_files(first, other)}) {
       if (!further.empty()) finding.message += (finding.message.empty() ? "" : "; ") + further;
     }

@@ -12,7 +12,6 @@
 #include <chrono>
 #include <csignal>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
 #include "cli/exec/run_directory.hpp"

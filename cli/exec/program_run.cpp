@@ -65,13 +65,6 @@ void add_settings_of_frameworks(std::vector<std::string>& environment,
   }
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // The bytes that the process has written so far, to any file (proc(5), io); 0: not readable.
 std::uint64_t bytes_written_by(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/io", process));
@@ -105,6 +98,13 @@ void add_record(ProgramRun& run, const std::string& line) {
 }
 
 }  // namespace
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
 std::vector<std::string> program_environment(const cudart::ExecSettings& settings,
                                              const std::string& libraries) {

@@ -37,6 +37,9 @@ struct ProgramRun {
 
 // The environment of a program: that of this process, our libraries, and the settings.
 //   libraries: as for ProgramRunner
+// The texts' pointers and a null pointer behind them, as exec() takes them.
+std::vector<char*> pointers_to(std::vector<std::string>& texts);
+
 std::vector<std::string> program_environment(const cudart::ExecSettings& settings,
                                              const std::string& libraries);
 

@@ -6,14 +6,14 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/file_text.hpp"
+#include "vgpu/text/trimmed.hpp"
 
 namespace warpcheck {
 namespace {
@@ -111,16 +111,6 @@ std::string show_word(std::uint32_t word) {
   const bool is_float = size > 1e-20f && size < 1e20f;
   if (is_float) return fmt::format("0x{:08x} ({} as float)", word, as_float);
   return fmt::format("0x{:08x} ({})", word, static_cast<std::int32_t>(word));
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 }  // namespace
@@ -240,8 +230,8 @@ std::size_t place_in_log(const RunOutput& run, const OutputKey& key) {
 }
 
 std::string kept_bytes(const RunOutput& run, std::size_t process, const Arrival& entry) {
-  return text_in(cudart::kept_bytes_path(run.records_file, run.processes[process].id, entry.kind,
-                                         entry.operation));
+  return text_of_file(cudart::kept_bytes_path(run.records_file, run.processes[process].id,
+                                              entry.kind, entry.operation));
 }
 
 std::string place_in_copy(const RunOutput& run, std::size_t process, const Arrival& entry,
@@ -270,7 +260,7 @@ std::string show_difference(const std::string& first, const std::string& other,
 
 std::string difference_of_texts(const std::string& first, const std::string& other,
                                 std::string_view first_name) {
-  const std::vector<std::string_view> of_first = lines_of(first), of_other = lines_of(other);
+  const std::vector<std::string_view> of_first = split(first, '\n'), of_other = split(other, '\n');
   std::multiset<std::string_view> left(of_first.begin(), of_first.end());
   for (std::size_t i = 0; i < of_other.size(); ++i) {
     const auto known = left.find(of_other[i]);
@@ -285,11 +275,6 @@ std::string difference_of_texts(const std::string& first, const std::string& oth
   return left.empty()
              ? ""
              : fmt::format("standard output lacks \"{}\"", left.begin()->substr(0, kTextShown));
-}
-
-std::string text_in(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace warpcheck

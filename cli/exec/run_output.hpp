@@ -4,6 +4,7 @@
 // these; its own clocks, addresses and random numbers are not compared.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +63,12 @@ struct OutputKey {
 // launch that a finding has stopped (a trap, a deadlock) in either of them is left out: how far the
 // other threads were, and what the program does then, follows from that.
 std::vector<OutputKey> differences(const RunOutput& a, const RunOutput& b);
+template <typename Key>
+std::vector<Key> without(std::vector<Key> keys, const std::vector<Key>& others) {
+  std::erase_if(keys,
+                [&](const Key& key) { return std::ranges::find(others, key) != others.end(); });
+  return keys;
+}
 
 // What the host has handed to the device and that is not the same, in order of time.
 struct InputKey {
@@ -94,7 +101,5 @@ std::string show_difference(const std::string& first, const std::string& other,
 // empty if only the order differs.
 std::string difference_of_texts(const std::string& first, const std::string& other,
                                 std::string_view first_name);
-
-std::string text_in(const std::filesystem::path& path);
 
 }  // namespace warpcheck

@@ -2,7 +2,6 @@
 // that its sides lead to.  A candidate is only a guess; fix.hpp tries it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "cli/fix/patch.hpp"
 #include "harness/case/case_file.hpp"

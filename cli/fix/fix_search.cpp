@@ -3,24 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <tuple>
 #include <utility>
 
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck {
 namespace {
 
 using cudart::Build;
-
-std::string fix_source_text(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 std::set<std::string> kinds_and_places(const Verdict& verdict) {
   std::set<std::string> all;
@@ -90,7 +83,7 @@ void FixSearch::has_blocks_of(std::uint32_t threads) {
 
 void FixSearch::add_source(const std::string& name, const std::string& path) {
   if (sources_.contains(name)) return;
-  sources_.try_emplace(name, SourceTree(fix_source_text(path)));
+  sources_.try_emplace(name, SourceTree(text_of_file(path)));
   paths_[name] = path;
 }
 

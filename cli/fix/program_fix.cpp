@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -26,6 +25,7 @@
 #include "vgpu/cudart/memory/host_memory.hpp"
 #include "vgpu/program/library_headers.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/file_text.hpp"
 #include "vgpu/text/shell_words.hpp"
 
 namespace warpcheck {
@@ -46,12 +46,6 @@ struct RunOfFix {
   // What it brings to the host differs from run 1; from the program as it is.
   bool shows_in_output = false, shows_change = false;
 };
-
-std::string text_of_source(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 bool is_below_folder(const fs::path& path, const fs::path& folder) {
   const std::string relative = path.lexically_relative(folder).string();
@@ -277,8 +271,7 @@ class ProgramFix final : public FixSearch {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(file.parent_path(), error)) {
       if (!is_compiled(entry.path())) continue;
-      if (text_of_source(entry.path()).find(file.filename().string()) == std::string::npos)
-        continue;
+      if (text_of_file(entry.path()).find(file.filename().string()) == std::string::npos) continue;
       if (found) return std::nullopt;
       found = entry.path();
     }

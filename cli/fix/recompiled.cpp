@@ -3,41 +3,21 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "cli/kernel/nvcc.hpp"
 #include "cli/kernel/temporary_files.hpp"
 #include "vgpu/cudart/code/fatbinary_image.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
+#include "vgpu/text/file_text.hpp"
+#include "vgpu/text/replace_all.hpp"
+#include "vgpu/text/trimmed.hpp"
 
 namespace warpcheck {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of_file(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-void replace_everywhere(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-}
-
-std::vector<std::string> split_at(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream words{std::string(text)};
-  for (std::string word; std::getline(words, word, separator);) {
-    if (!word.empty()) parts.push_back(word);
-  }
-  return parts;
-}
 
 bool is_below(const std::string& path, const std::string& root) {
   return !root.empty() && path.size() > root.size() && path.starts_with(root) &&
@@ -67,10 +47,9 @@ fs::path write_changed(const SourceUnit& unit, const ChangedFiles& changed,
 
 std::string first_error(const fs::path& messages, const std::string& directory) {
   std::string text = text_of_file(messages);
-  replace_everywhere(text, directory + "/", "");
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find("error") != std::string::npos) return line;
+  replace_all(text, directory + "/", "");
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.find("error") != std::string_view::npos) return std::string(line);
   }
   return text.substr(0, text.find('\n'));
 }
@@ -119,10 +98,12 @@ std::vector<std::string> compile_options_of(const SourceUnit& unit, const fs::pa
   options.insert(options.end(), {"-std=c++20", "-UNDEBUG",
                                  "-I" + fs::path(unit.source.path).parent_path().string()});
   if (!unit.source.root.empty()) options.push_back("-I" + unit.source.root);
-  for (const std::string& include : split_at(unit.source.includes, ';')) {
-    options.push_back(include.starts_with("-I") ? include : "-I" + include);
+  for (const auto& include : split<std::string>(unit.source.includes, ';')) {
+    if (!include.empty()) options.push_back(include.starts_with("-I") ? include : "-I" + include);
   }
-  for (const std::string& option : split_at(unit.source.options, ' ')) options.push_back(option);
+  for (const std::string_view option : split(unit.source.options, ' ')) {
+    if (!option.empty()) options.emplace_back(option);
+  }
   return options;
 }
 
@@ -149,7 +130,7 @@ std::optional<std::string> compile_unit(const SourceUnit& unit, const ChangedFil
     return std::nullopt;
   }
   std::string ptx = text_of_file(output);
-  for (const auto& [place, path] : places) replace_everywhere(ptx, place, path);
+  for (const auto& [place, path] : places) replace_all(ptx, place, path);
   return ptx;
 }
 

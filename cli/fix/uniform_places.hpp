@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "cli/fix/patch.hpp"
 #include "cli/fix/source_tree.hpp"

@@ -15,6 +15,7 @@
 #include "cli/kernel/gpuverify_header.hpp"
 #include "cli/kernel/nvcc.hpp"
 #include "cli/kernel/temporary_files.hpp"
+#include "vgpu/text/replace_all.hpp"
 
 namespace warpcheck {
 namespace {
@@ -33,12 +34,6 @@ std::string read_text_file(const fs::path& path) {
     throw UsageError(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
   }
   return text.str();
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
 }
 
 // nvcc names files absolutely, so that reports would differ between directories.

@@ -7,13 +7,12 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "cli/cli.hpp"
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck {
 namespace {
@@ -207,16 +206,6 @@ class PairText {
   }
 
  private:
-  static std::string type_name(std::string_view name) {
-    std::string type;
-    bool starts = true;
-    for (const char c : name) {
-      if (c != '_') type += starts ? static_cast<char>(std::toupper(c)) : c;
-      starts = c == '_';
-    }
-    return type;
-  }
-
   [[nodiscard]] std::string vector_type(std::size_t array) const {
     return fmt::format("std::vector<{}>", number_type(numbers_of(kernel_.arrays[array]).type));
   }
@@ -547,10 +536,7 @@ std::string launcher_beside(const std::string& directory, const NewFile& launche
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with("_launch.cu")) continue;
-    std::ifstream file(entry.path());
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (text.str().find(include) != std::string::npos) found.push_back(name);
+    if (text_of_file(entry.path()).find(include) != std::string::npos) found.push_back(name);
   }
   return found.empty() ? "" : *std::ranges::min_element(found);
 }

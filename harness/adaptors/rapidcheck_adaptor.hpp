@@ -13,7 +13,6 @@
 
 #include <rapidcheck.h>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>

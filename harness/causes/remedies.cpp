@@ -1,7 +1,6 @@
 #include "harness/causes/remedies.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace warpcheck {
 namespace {

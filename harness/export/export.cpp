@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <filesystem>
 #include <set>
 
 #include "harness/export/source_text.hpp"

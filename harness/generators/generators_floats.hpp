@@ -1,7 +1,6 @@
 // Floating-point numbers, including the special values of IEEE 754.
 #pragma once
 
-#include <compare>
 #include <concepts>
 #include <limits>
 

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "harness/gpu/sanitizer.hpp"
 #include "harness/process/worker_pool.hpp"
+#include "vgpu/text/file_text.hpp"
+#include "vgpu/text/trimmed.hpp"
 
 namespace warpcheck {
 namespace {
@@ -42,12 +42,6 @@ class ScratchDirectory {
  private:
   fs::path path_;
 };
-
-std::string text_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 vgpu::Finding finding_of(vgpu::FindingKind kind, std::string message) {
   vgpu::Finding finding;
@@ -294,7 +288,7 @@ class Runner {
   }
 
   [[nodiscard]] std::vector<vgpu::Finding> findings_in(const fs::path& log) const {
-    const std::string text = text_of(log);
+    const std::string text = text_of_file(log);
     std::vector<vgpu::Finding> findings = parse_sanitizer_log(text);
     const long errors = sanitizer_errors(text);
     if (errors < 0) {
@@ -312,9 +306,8 @@ class Runner {
 
   static std::string last_line(const std::string& text) {
     std::string last;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) {
-      if (line.find_first_not_of("= ") != std::string::npos) last = line;
+    for (const std::string_view line : split(text, '\n')) {
+      if (line.find_first_not_of("= ") != std::string_view::npos) last = line;
     }
     return last;
   }

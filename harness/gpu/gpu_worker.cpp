@@ -1,8 +1,6 @@
 // The process that runs trials on a real GPU.
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "harness/case/case_file.hpp"
@@ -12,6 +10,7 @@
 #include "harness/process/worker_pool.hpp"
 #include "harness/search/search_loop.hpp"
 #include "harness/trial/trial.hpp"
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck {
 namespace {
@@ -45,9 +44,8 @@ struct Work {
 };
 
 Work read_work(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
   MessageReader reader;
-  reader.add(std::string(std::istreambuf_iterator<char>(stream), {}));
+  reader.add(text_of_file(path));
   Work work;
   try {
     while (const auto message = reader.next()) {

@@ -7,7 +7,8 @@
 #include <map>
 #include <optional>
 #include <regex>
-#include <sstream>
+
+#include "vgpu/text/trimmed.hpp"
 
 namespace warpcheck {
 namespace {
@@ -21,13 +22,8 @@ constexpr std::string_view kPrefix = "=========";
 // The text after the prefix of each line that has one.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
-  std::istringstream stream{std::string(text)};
-  for (std::string line; std::getline(stream, line);) {
-    if (!line.starts_with(kPrefix)) continue;
-    line.erase(0, kPrefix.size());
-    line.erase(0, line.find_first_not_of(' '));
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.pop_back();
-    lines.push_back(std::move(line));
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.starts_with(kPrefix)) lines.emplace_back(trimmed(line.substr(kPrefix.size())));
   }
   return lines;
 }
@@ -210,9 +206,9 @@ long sanitizer_errors(std::string_view text) {
 
 std::string find_compute_sanitizer() {
   const char* const path = std::getenv("PATH");
-  std::istringstream directories{(path == nullptr ? std::string() : std::string(path) + ":") +
-                                 "/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer"};
-  for (std::string directory; std::getline(directories, directory, ':');) {
+  const std::string directories = (path == nullptr ? std::string() : std::string(path) + ":") +
+                                  "/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer";
+  for (const std::string& directory : split<std::string>(directories, ':')) {
     std::string program = directory + "/compute-sanitizer";
     if (!directory.empty() && ::access(program.c_str(), X_OK) == 0) return program;
   }

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <iterator>
-#include <string>
 #include <type_traits>
 #include <vector>
 

@@ -3,9 +3,7 @@
 
 #include <array>
 #include <cmath>
-#include <concepts>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>

@@ -2,9 +2,6 @@
 // and trials look for findings.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "harness/kernel/kernel_description.hpp"

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "harness/prove/prove_report.hpp"
 #include "harness/search/search.hpp"
 #include "harness/shrink/shrink.hpp"
 #include "harness/trial/experiment_engine.hpp"
@@ -65,20 +66,12 @@ std::uint32_t largest_size(const AnyPair& pair, const JudgeOptions& options) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(largest, PointOptions{}.size_max));
 }
 
-std::string extent(const std::vector<ProvedPoint>& points,
-                   std::uint32_t warpcheck::Point::*member) {
-  const auto of = [&](const ProvedPoint& one) { return one.point.*member; };
-  const auto [least, most] = std::ranges::minmax_element(points, {}, of);
-  return of(*least) == of(*most) ? fmt::format("{}", of(*least))
-                                 : fmt::format("{} to {}", of(*least), of(*most));
-}
-
 std::string points_text(const std::vector<ProvedPoint>& points) {
   if (points.empty()) return {};
   std::string text = fmt::format("{}: size {}", counted(points.size(), "point"),
-                                 extent(points, &warpcheck::Point::size));
+                                 range_of(points, &warpcheck::Point::size));
   if (points.back().point.block != 0)
-    text += fmt::format(", block {}", extent(points, &warpcheck::Point::block));
+    text += fmt::format(", block {}", range_of(points, &warpcheck::Point::block));
   return text;
 }
 

@@ -8,7 +8,6 @@
 
 #include <csignal>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -85,7 +85,7 @@ std::optional<std::string> guard_text(const ptx::Function& function,
   return fmt::format("@{}{} ", instruction.guard_negated ? "!" : "", *name);
 }
 
-bool is_integer(ptx::Type type) {
+bool holds_integers(ptx::Type type) {
   return !ptx::is_float(type) && type != ptx::Type::pred && ptx::bytes_of(type) >= 2;
 }
 
@@ -112,7 +112,7 @@ void add_replaced(const ptx::Function& function, const ptx::Instruction& changed
 
 void add_bounds(const ptx::Function& function, const ptx::Instruction& instruction,
                 std::vector<InstructionMutation>& mutations) {
-  if (!is_integer(instruction.modifiers.type)) return;
+  if (!holds_integers(instruction.modifiers.type)) return;
   if (const std::string_view shift = shifted(instruction.modifiers.compare); !shift.empty()) {
     const std::size_t half = shift.find('>');
     const std::string text =

@@ -16,9 +16,7 @@
 // values, and numbers have 106 bits.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
@@ -42,7 +40,6 @@ class Exact {
       : Exact(Constant{}, static_cast<double>(constant), static_cast<std::uint64_t>(constant)) {}
   explicit(false) Exact(double constant);
   explicit(false) Exact(float constant) : Exact(static_cast<double>(constant)) {}
-  // A datum.
   explicit Exact(const vgpu::ExactValue& datum, bool is_signed = true);
   explicit Exact(const vgpu::DoubleDouble& number, double bound = 0)
       : number_(number), bound_(bound) {}

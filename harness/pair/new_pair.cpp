@@ -11,8 +11,20 @@
 #include <system_error>
 
 #include "harness/pair/new_pair_template.hpp"
+#include "vgpu/text/replace_all.hpp"
 
 namespace warpcheck {
+
+std::string type_name(std::string_view name) {
+  std::string type;
+  bool starts = true;
+  for (const char c : name) {
+    if (c != '_') type += starts ? static_cast<char>(std::toupper(c)) : c;
+    starts = c == '_';
+  }
+  return type;
+}
+
 namespace {
 
 // Names with another meaning: words of C++, targets of CMake, and words of the template.
@@ -141,23 +153,6 @@ void check_pair_name(std::string_view name) {
 }
 
 namespace {
-
-// "row_sum" -> "RowSum"
-std::string type_name(std::string_view name) {
-  std::string type;
-  bool starts = true;
-  for (const char c : name) {
-    if (c != '_') type += starts ? static_cast<char>(std::toupper(c)) : c;
-    starts = c == '_';
-  }
-  return type;
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-}
 
 NewPairError cannot_write(const std::filesystem::path& path) {
   return NewPairError(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));

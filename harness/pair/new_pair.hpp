@@ -26,6 +26,9 @@ class NewPairError : public std::runtime_error {
 // single underscores, begins with a letter, and is no name of C++ or CMake.
 std::vector<NewFile> new_pair_files(std::string_view name, bool planted);
 
+// "row_sum" -> "RowSum"
+[[nodiscard]] std::string type_name(std::string_view name);
+
 // Throws NewPairError if a pair cannot have the name.
 void check_pair_name(std::string_view name);
 

@@ -1,7 +1,6 @@
 // Where the numbers of an input or output are, whatever its type.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <ranges>
 #include <string>

@@ -2,7 +2,6 @@
 // exact arithmetic.  Theorem and assumptions: docs/use/proofs.md.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 

@@ -12,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <span>
 #include <string>

@@ -31,19 +31,12 @@ std::vector<std::pair<std::string, std::uint64_t>> reasons_of(const PairProof& p
   return reasons;
 }
 
-std::string range(const std::vector<ProvedPoint>& points, std::uint32_t Point::*member) {
-  const auto of = [&](const ProvedPoint& one) { return one.point.*member; };
-  const auto [least, most] = std::ranges::minmax_element(points, {}, of);
-  return of(*least) == of(*most) ? fmt::format("{}", of(*least))
-                                 : fmt::format("{} to {}", of(*least), of(*most));
-}
-
 std::string sizes_text(const PairProof& proof) {
   if (proof.points.empty()) return "no size of its domain was found";
   std::string text = fmt::format("{}: size {}", counted(proof.points.size(), "point"),
-                                 range(proof.points, &Point::size));
+                                 range_of(proof.points, &Point::size));
   if (proof.points.back().point.block != 0)
-    text += fmt::format(", block {}", range(proof.points, &Point::block));
+    text += fmt::format(", block {}", range_of(proof.points, &Point::block));
   return text;
 }
 
@@ -261,6 +254,13 @@ std::string section_of(const PairProof& proof) {
 }
 
 }  // namespace
+
+std::string range_of(const std::vector<ProvedPoint>& points, std::uint32_t Point::*member) {
+  const auto of = [&](const ProvedPoint& one) { return one.point.*member; };
+  const auto [least, most] = std::ranges::minmax_element(points, {}, of);
+  return of(*least) == of(*most) ? fmt::format("{}", of(*least))
+                                 : fmt::format("{} to {}", of(*least), of(*most));
+}
 
 std::string prove_text(const PairProof& proof) {
   const bool is_proved =

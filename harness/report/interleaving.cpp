@@ -12,6 +12,7 @@
 #include "harness/trial/trial_log.hpp"
 #include "harness/trial/watched_engine.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/check/trace/trace_options.hpp"
 #include "vgpu/schedule/logged.hpp"
 #include "vgpu/schedule/replay.hpp"
 
@@ -45,18 +46,6 @@ Mark mark_of(const TrialLog& log, const LogStep& step) {
     case vgpu::AccessKind::atomic: break;
   }
   return Mark::atomic;
-}
-
-std::string show_lanes(std::uint32_t lanes) {
-  std::string text;
-  while (lanes != 0) {
-    const int first = std::countr_zero(lanes);
-    const int count = std::countr_one(lanes >> first);
-    text += fmt::format("{}{}", text.empty() ? "" : ",", first);
-    if (count > 1) text += fmt::format("-{}", first + count - 1);
-    lanes = first + count >= 32 ? 0 : lanes >> (first + count) << (first + count);
-  }
-  return text;
 }
 
 std::string show(const vgpu::WarpId& warp) {
@@ -180,7 +169,7 @@ class Drawing {
     const vgpu::AccessSide at = vgpu::side_at("", {.program = step.program, .pc = step.pc});
     return {.label = at.line == 0 ? "?" : fmt::format("{}", at.line),
             .text = fmt::format("{}:{}  {}  {} lanes {}", repository_path(at.file), at.line, at.ptx,
-                                show(step.warp), show_lanes(step.lanes)),
+                                show(step.warp), vgpu::text_of_lanes(step.lanes)),
             .marks = {}};
   }
 
@@ -236,8 +225,8 @@ class Drawing {
     picture.of = show(*warps_.begin());
     lane_sets_ = lane_sets();
     for (const std::uint32_t lanes : lane_sets_) {
-      picture.rows.push_back(
-          fmt::format("lane{} {}", std::has_single_bit(lanes) ? "" : "s", show_lanes(lanes)));
+      picture.rows.push_back(fmt::format("lane{} {}", std::has_single_bit(lanes) ? "" : "s",
+                                         vgpu::text_of_lanes(lanes)));
     }
     for (const std::size_t number : columns_) {
       Interleaving::Step column = describe(number);

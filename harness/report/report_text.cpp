@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <string_view>
 
 #include "harness/pair/project.hpp"
 #include "harness/report/report.hpp"

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <memory>
 #include <set>
-#include <sstream>
 
 #include "harness/pair/source_path.hpp"
 

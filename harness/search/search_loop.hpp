@@ -21,7 +21,6 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "harness/input/function_ref.hpp"

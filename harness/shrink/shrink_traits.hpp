@@ -17,7 +17,6 @@
 #include <limits>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "harness/input/fields.hpp"

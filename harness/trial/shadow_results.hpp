@@ -1,7 +1,6 @@
 // The shadow values of a case's output.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>

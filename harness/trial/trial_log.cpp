@@ -1,7 +1,6 @@
 #include "harness/trial/trial_log.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "harness/pair/source_path.hpp"
 #include "vgpu/check/reporter.hpp"

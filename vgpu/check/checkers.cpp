@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 

@@ -136,7 +136,7 @@ TEST(Forms, HaveFunctionsInTheFilesThatTheirRowNames) {
       if (instr.kind != vgpu::InstrKind::compute || row.name != opcode) continue;
       for (unsigned at = 0; at < static_cast<unsigned>(ptx::FunctionFile::count); ++at) {
         const auto file = static_cast<ptx::FunctionFile>(at);
-        if (!row.has_functions_in(file)) continue;
+        if ((row.functions >> at & 1u) == 0) continue;
         if (function_in(file, instr) == nullptr) continue;
         used[instr.opcode] = static_cast<std::uint16_t>(used[instr.opcode] | 1u << at);
         break;

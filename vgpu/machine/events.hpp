@@ -177,7 +177,6 @@ struct Fence {
   [[nodiscard]] bool controls_grids() const { return waits_for_grid || lets_grid_begin; }
 };
 
-// Lanes of one warp.
 struct WarpLanes {
   std::uint32_t warp = 0, lanes = 0;
 };

@@ -1,14 +1,12 @@
 // The machine: runs a kernel on the virtual GPU and turns a Program into Access and Sync events.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "vgpu/machine/limits.hpp"

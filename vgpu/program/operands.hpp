@@ -123,7 +123,6 @@ class ByOperand {
   T at_[kOperandPlaces]{};
 };
 
-// A set of operands.
 class OperandSet {
  public:
   constexpr OperandSet() = default;

@@ -153,7 +153,6 @@ std::size_t fatbinary_bytes(std::span<const std::byte, kFatbinaryHeaderBytes> he
 
 namespace {
 
-// Calls visit(entry) for each entry.
 template <class Visit>
 void for_each_entry(std::span<const std::byte> bytes, Visit&& visit) {
   if (bytes.size() < kFatbinaryHeaderBytes) {

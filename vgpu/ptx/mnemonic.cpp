@@ -274,17 +274,6 @@ std::size_t first_misfit(const Syntax& syntax, std::span<const Operand> operands
   return operands.size();
 }
 
-// Returns the type of a product of 16 or 32 bits with .wide.
-Type twice_as_wide(Type type) {
-  switch (type) {
-    case Type::u16: return Type::u32;
-    case Type::s16: return Type::s32;
-    case Type::u32: return Type::u64;
-    case Type::s32: return Type::s64;
-    default: return type;
-  }
-}
-
 }  // namespace
 
 Type source_type(Opcode opcode, const Modifiers& modifiers, std::size_t position) {

@@ -79,10 +79,6 @@ struct OpcodeRow {
   std::uint16_t functions = 0;  // one bit for each FunctionFile
   UndefinedRule undefined = UndefinedRule::whole;
   std::string_view operands, modifiers;
-
-  [[nodiscard]] constexpr bool has_functions_in(FunctionFile file) const {
-    return (functions >> static_cast<unsigned>(file) & 1u) != 0;
-  }
 };
 const OpcodeRow& row_of(Opcode opcode);     // invalid and count: a row of empty texts
 Opcode find_opcode(std::string_view name);  // invalid if the table has no such row

@@ -1,8 +1,9 @@
 #include "vgpu/ptx/shrink.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
+
+#include "vgpu/text/trimmed.hpp"
 
 namespace warpcheck::ptx {
 namespace {
@@ -14,16 +15,6 @@ struct Region {
   std::size_t first, last;
   std::vector<Region> regions;  // directly inside
 };
-
-Lines split(const std::string& text) {
-  Lines lines;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    lines.push_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return lines;
-}
 
 std::string join(const Lines& lines) {
   std::string text;
@@ -91,7 +82,7 @@ bool find_smaller(Lines& lines, std::size_t& budget,
 
 std::string shrink(std::string text, std::size_t budget,
                    const std::function<bool(const std::string&)>& shows) {
-  Lines lines = split(text);
+  auto lines = split<std::string>(text, '\n');
   while (find_smaller(lines, budget, shows)) {
   }
   return join(lines);

@@ -188,6 +188,21 @@ constexpr bool is_signed(Type type) {
 // Returns whether a register holds several values of this type, or one in a part of it.
 constexpr bool is_packed(Type type) { return type >= Type::u16x2 && type <= Type::tf32; }
 constexpr bool is_float(Type type) { return type >= Type::f16; }
+// Returns the type of a product of integers of 16 or 32 bits with .wide.
+constexpr Type twice_as_wide(Type type) {
+  switch (type) {
+    case Type::u16: return Type::u32;
+    case Type::s16: return Type::s32;
+    case Type::u32: return Type::u64;
+    case Type::s32: return Type::s64;
+    default: return type;
+  }
+}
+// Returns whether a register holds one integer of this type.
+constexpr bool is_integer(Type type) {
+  return type != Type::pred && !is_float(type) && !is_packed(type) && bytes_of(type) != 0 &&
+         bytes_of(type) <= 8;
+}
 // For a register with two elements: returns the bytes of one; 0 if it does not hold two.
 constexpr std::uint32_t half_bytes_of(Type type) {
   switch (type) {

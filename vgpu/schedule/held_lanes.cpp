@@ -11,7 +11,6 @@ namespace {
 constexpr std::array<std::uint32_t, 5> kLaneBit{0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u,
                                                 0xffff0000u};
 
-// Returns the lowest `count` lanes of `active`.
 std::uint32_t lowest_lanes(std::uint32_t active, unsigned count) {
   std::uint32_t rest = active;
   for (; count > 0; --count) rest &= rest - 1;

@@ -1,7 +1,6 @@
 #include "vgpu/schedule/replay.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace warpcheck::vgpu {
 namespace {

@@ -108,7 +108,6 @@ class Obligations {
   Questions& questions_;
   LaunchSymbols& launch_;
   const ptx::Function& kernel_;
-  std::map<std::uint32_t, bool> is_aligned_;  // by instruction
   const LockstepOrder* lockstep_ = nullptr;
   // Plain loads of single integers: of the whole kernel, of arrays that nothing is stored to, and
   // of the interval that is looked at.

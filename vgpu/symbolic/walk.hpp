@@ -8,7 +8,6 @@
 // end of an iteration into the next one.  Further iterations without a barrier are summarised.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <utility>

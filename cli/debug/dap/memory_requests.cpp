@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace warpcheck::dap {
 namespace {

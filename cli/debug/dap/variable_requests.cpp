@@ -6,7 +6,6 @@
 #include <charconv>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "cli/debug/dap/memory_requests.hpp"
 #include "cli/debug/dap/scopes.hpp"

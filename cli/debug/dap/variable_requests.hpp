@@ -2,8 +2,6 @@
 // (dataBreakpointInfo).
 #pragma once
 
-#include <memory>
-
 #include "cli/debug/dap/handlers.hpp"
 #include "cli/debug/dap/numbered_session.hpp"
 

@@ -26,17 +26,10 @@ bool is_of_library(std::string_view name) {
   return name.starts_with("cuda::") || name.starts_with("thrust::") || name.starts_with("cub::");
 }
 
-Value absent_value(const Type* type, std::string reason) {
-  Value value;
-  value.type = type;
-  value.reason = std::move(reason);
-  return value;
-}
-
 Value register_value(const Type* type, const std::string& name, const ModuleDescription& module,
                      const ThreadView& thread) {
   const std::optional<RegisterBits> bits = module.register_bits(thread, name);
-  if (!bits) return absent_value(type, fmt::format("its register {} is not known here", name));
+  if (!bits) return absent(type, fmt::format("its register {} is not known here", name));
   constexpr std::uint64_t kBytesMax = 8;
   Value value;
   value.type = type;
@@ -77,7 +70,7 @@ FrameVariables::FrameVariables(const ModuleDescription& module, const ThreadView
 
 NamedValue FrameVariables::value_of(const Variable& variable) const {
   const Location& location = variable.location;
-  NamedValue named{variable.name, variable.name, absent_value(variable.type, location.reason)};
+  NamedValue named{variable.name, variable.name, absent(variable.type, location.reason)};
   switch (location.kind) {
     case Location::Kind::absent: break;
     case Location::Kind::in_register:

@@ -2,7 +2,6 @@
 // was made by nvcc -G, else by its own declarations.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>

@@ -26,13 +26,6 @@ std::string primary(const std::string& expression) {
   return is_simple ? expression : "(" + expression + ")";
 }
 
-Value absent(const Type* type, std::string reason) {
-  Value value;
-  value.type = type;
-  value.reason = std::move(reason);
-  return value;
-}
-
 NamedValue member_child(const Value& whole, const Member& member, const std::string& base,
                         std::string_view separator) {
   const bool is_anonymous = member.name.empty();
@@ -42,6 +35,13 @@ NamedValue member_child(const Value& whole, const Member& member, const std::str
 }
 
 }  // namespace
+
+Value absent(const Type* type, std::string reason) {
+  Value value;
+  value.type = type;
+  value.reason = std::move(reason);
+  return value;
+}
 
 std::optional<Format> format_of(std::string_view letter) {
   constexpr std::array<std::pair<std::string_view, Format>, 4> kFormats{

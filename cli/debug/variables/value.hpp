@@ -62,6 +62,9 @@ std::size_t child_count(const Value& value);
 std::vector<NamedValue> children_of(const NamedValue& value, const ThreadView& thread,
                                     std::size_t first, std::size_t count);
 
+// A value that cannot be read, for this reason.
+Value absent(const Type* type, std::string reason);
+
 // Returns the bytes of a value.  Throws Unreadable, also for a value that is absent.
 MemoryBytes bytes_of(const Value& value, const ThreadView& thread);
 

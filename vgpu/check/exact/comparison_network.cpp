@@ -1,8 +1,6 @@
 #include "vgpu/check/exact/comparison_network.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <optional>
 
 #include "vgpu/check/exact/zero_one_states.hpp"
 

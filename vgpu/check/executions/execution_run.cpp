@@ -1,7 +1,6 @@
 #include "vgpu/check/executions/execution_run.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "vgpu/check/order/clocks/bits.hpp"

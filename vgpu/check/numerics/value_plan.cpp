@@ -20,11 +20,6 @@ namespace {
 using ptx::Opcode;
 using ptx::Type;
 
-bool is_integer(Type type) {
-  return type != Type::pred && !ptx::is_float(type) && !ptx::is_packed(type) &&
-         ptx::bytes_of(type) != 0 && ptx::bytes_of(type) <= 8;
-}
-
 // Two floats of a byte or less each.
 bool is_of_bytes(Type type) {
   return type == Type::e4m3x2 || type == Type::e5m2x2 || type == Type::e2m1x2 ||
@@ -37,7 +32,8 @@ ValueRule rule_of_conversion(const Instr& instr) {
   const bool to_float = float_format_of(m.type) != FloatFormat::none;
   if (from_float && to_float) return ValueRule::computes;
   if (is_of_bytes(m.type) || is_of_bytes(m.source_type)) return ValueRule::moves;
-  if (from_float) return is_integer(m.type) ? ValueRule::rounds_to_integer : ValueRule::replaces;
+  if (from_float)
+    return ptx::is_integer(m.type) ? ValueRule::rounds_to_integer : ValueRule::replaces;
   if (m.pack) return ValueRule::replaces;
   if (to_float) return ValueRule::moves;
   return ValueRule::adds_integers;
@@ -71,8 +67,8 @@ ValueRule rule_of_compute(const Instr& instr) {
     case Opcode::min_:
     case Opcode::max_:
       if (is_float) return ValueRule::extremes;
-      return is_integer(instr.modifiers.type) ? ValueRule::extremes_of_integers
-                                              : ValueRule::replaces;
+      return ptx::is_integer(instr.modifiers.type) ? ValueRule::extremes_of_integers
+                                                   : ValueRule::replaces;
     case Opcode::shl_: return ValueRule::adds_integers;
     case Opcode::cvta_:
     case Opcode::mov_:
@@ -90,7 +86,7 @@ ValueRule rule_of_compute(const Instr& instr) {
     case Opcode::setp_:
     case Opcode::set_:
       if (float_format_of(instr.modifiers.type) != FloatFormat::none) return ValueRule::compares;
-      return instr.opcode == Opcode::setp_ && is_integer(instr.modifiers.type) &&
+      return instr.opcode == Opcode::setp_ && ptx::is_integer(instr.modifiers.type) &&
                      ptx::bytes_of(instr.modifiers.type) >= 4
                  ? ValueRule::compares_integers
                  : ValueRule::replaces;
@@ -130,7 +126,7 @@ ValueRule rule_of(const Instr& instr) {
 // Returns whether an instruction divides integers by a number that is no literal.
 bool is_quotient_of_integers(const Instr& instr) {
   const bool divides = instr.opcode == Opcode::div_ || instr.opcode == Opcode::rem_;
-  return divides && is_integer(instr.modifiers.type) &&
+  return divides && ptx::is_integer(instr.modifiers.type) &&
          instr[ComputeOperand::b].bank != Bank::constant;
 }
 
@@ -298,7 +294,7 @@ class IndexSlice {
       const bool is_stored = plans_[user].rule == ValueRule::stores &&
                              instr.modifiers.vector <= 1 &&
                              !(instr[MemoryOperand::address] == made);
-      const bool is_cut = instr.opcode == Opcode::cvt_ && is_integer(type) &&
+      const bool is_cut = instr.opcode == Opcode::cvt_ && ptx::is_integer(type) &&
                           ptx::bytes_of(type) < 4 && instr.kind == InstrKind::compute &&
                           !instr.modifiers.sat;
       const bool is_moved = instr.opcode == Opcode::mov_ && instr.modifiers.vector <= 1 &&
@@ -317,7 +313,7 @@ class IndexSlice {
     if (instr.kind != InstrKind::compute || ptx::bytes_of(instr.modifiers.type) != 4) return false;
     const std::uint32_t by = constant_of(pc, instr[ComputeOperand::b]);
     return (instr.opcode == Opcode::shr_ && by == 1) ||
-           (instr.opcode == Opcode::div_ && by == 2 && is_integer(instr.modifiers.type));
+           (instr.opcode == Opcode::div_ && by == 2 && ptx::is_integer(instr.modifiers.type));
   }
 
   // Returns whether an instruction makes the inverse of a float that is 0 or infinite, by the bits
@@ -427,7 +423,8 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     plan.outside_domain = outside_domain_of(program, pc);
     plan.beyond_bound = beyond_bound_of(program, pc);
     plan.makes_half = plan.rule == ValueRule::moves && instr.opcode == Opcode::cvt_ &&
-                      plan.result == FloatFormat::f16 && is_integer(instr.modifiers.source_type);
+                      plan.result == FloatFormat::f16 &&
+                      ptx::is_integer(instr.modifiers.source_type);
     plan.becomes_bfloat = nan_becoming_bfloat(program, pc);
     plan.rounds_bfloat_up = rounds_bfloat_up(program, pc);
     plan.is_in_place = plan.rule != ValueRule::nothing && is_in_place(program, instr);
@@ -447,7 +444,7 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     plan.adds_constant = plan.rule == ValueRule::adds_integers && is_sum &&
                          slice.constant_of(pc, instr[ComputeOperand::b]) != 0;
     plan.is_of_float_bits = plan.rule == ValueRule::updates && is_extreme &&
-                            is_integer(instr.modifiers.type) &&
+                            ptx::is_integer(instr.modifiers.type) &&
                             ptx::bytes_of(instr.modifiers.type) == 4 &&
                             slice.holds_float(pc, instr[AtomicOperand::value]);
     const bool is_max = instr.modifiers.atom_op == ptx::AtomOp::max;

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
 
 #include "vgpu/check/order/thread_order.hpp"
 

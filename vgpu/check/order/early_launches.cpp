@@ -1,7 +1,6 @@
 #include "vgpu/check/order/early_launches.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/opcode.hpp"

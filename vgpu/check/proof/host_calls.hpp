@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "vgpu/machine/observer.hpp"
 

@@ -22,7 +22,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/order/collective_order.hpp"

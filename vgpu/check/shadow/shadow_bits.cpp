@@ -1,6 +1,5 @@
 #include "vgpu/check/shadow/shadow_bits.hpp"
 
-#include <bit>
 #include <cstring>
 
 #include "vgpu/ptx/opcode.hpp"

@@ -9,7 +9,6 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "vgpu/check/shadow/shadow_matrix.hpp"
 #include "vgpu/check/shadow/shadow_registers.hpp"

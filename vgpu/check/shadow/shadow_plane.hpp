@@ -13,7 +13,6 @@
 #include <bit>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>

@@ -10,16 +10,6 @@ using ptx::Opcode;
 using ptx::Type;
 using Kind = ShadowRule::Kind;
 
-Type twice_as_wide(Type type) {
-  switch (type) {
-    case Type::u16: return Type::u32;
-    case Type::s16: return Type::s32;
-    case Type::u32: return Type::u64;
-    case Type::s32: return Type::s64;
-    default: return type;
-  }
-}
-
 // Returns whether a conversion widens or narrows words of 16 bits, which may be halves.
 bool moves_a_half(const ptx::Modifiers& m) {
   const auto is_integer = [](Type type) {
@@ -67,7 +57,7 @@ void set_types(const Instr& instr, ShadowRule& rule) {
   const bool is_mixed = m.source_type != Type::none && !converts;
   const Type source = element_type_of(converts ? m.source_type : m.type);
   rule.operation = {instr.opcode, &m, source,
-                    is_wide ? twice_as_wide(source) : element_type_of(m.type)};
+                    is_wide ? ptx::twice_as_wide(source) : element_type_of(m.type)};
   rule.types.fill(source);
   if (is_wide) rule.types[2] = rule.operation.result;
   const bool has_amount = instr.opcode == Opcode::shl_ || instr.opcode == Opcode::shr_;

@@ -34,7 +34,6 @@ struct ShadowRule {
   bool packs = false;
 };
 
-// Returns the type of one element of a packed type.
 [[nodiscard]] ptx::Type element_type_of(ptx::Type type);
 
 // Returns the rule of an instruction of kind `compute`, whose modifiers it refers to.

@@ -23,7 +23,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "vgpu/check/order/barrier_object_order.hpp"

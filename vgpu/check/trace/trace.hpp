@@ -6,7 +6,6 @@
 // of one run are the same.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>

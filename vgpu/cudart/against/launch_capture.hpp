@@ -2,8 +2,6 @@
 // other code.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <utility>
 
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/against/launch_capture.hpp"

@@ -12,16 +12,6 @@ namespace {
 
 using Lines = std::vector<std::string_view>;
 
-Lines lines_of(std::string_view text) {
-  Lines lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 // The mnemonic of a line, "mul.f32"; its guard is left out.
 std::string_view mnemonic_of(std::string_view line) {
   std::string_view text = trimmed(line);
@@ -161,7 +151,7 @@ std::string_view type_of_bank(std::string_view bank) {
 
 std::vector<std::string> with_copies(std::string_view ptx) {
   std::vector<std::string> texts;
-  for (const std::string_view line : lines_of(ptx)) {
+  for (const std::string_view line : split(ptx, '\n')) {
     const std::string_view text = trimmed(line);
     const std::string_view mnemonic = mnemonic_of(line);
     const bool computes = !mnemonic.empty() && !mnemonic.starts_with('.') && text.ends_with(';') &&
@@ -184,7 +174,7 @@ std::vector<std::string> with_copies(std::string_view ptx) {
 
 std::string without_contraction(std::string_view ptx) {
   std::string strict;
-  for (const std::string_view line : lines_of(ptx)) {
+  for (const std::string_view line : split(ptx, '\n')) {
     const std::string_view mnemonic = mnemonic_of(line);
     if (!may_be_contracted(mnemonic)) {
       strict += std::string(line) + "\n";
@@ -197,7 +187,7 @@ std::string without_contraction(std::string_view ptx) {
 }
 
 std::string marked_for_shrinking(std::string_view ptx, std::string_view kernel) {
-  const Lines lines = lines_of(ptx.substr(0, ptx.find('\0')));
+  const Lines lines = split(ptx.substr(0, ptx.find('\0')), '\n');
   std::string marked;
   for (const Item& item : items_of(lines)) {
     const std::span<const std::string_view> of_item =
@@ -229,7 +219,7 @@ std::string marked_for_shrinking(std::string_view ptx, std::string_view kernel) 
 
 std::string without_marks(std::string_view ptx) {
   std::string text;
-  for (const std::string_view line : lines_of(ptx)) {
+  for (const std::string_view line : split(ptx, '\n')) {
     if (line != "//+" && line != "//-") text += std::string(line) + "\n";
   }
   return text;

@@ -72,6 +72,14 @@ inline cudaError_t fail(cudaError_t error) {
   return answer([&](Device&) { return error; });
 }
 
+// Writes the result of a call to where the caller wants it.
+template <typename Result, typename Value>
+cudaError_t write_result(Result* result, const Value& value) {
+  if (result == nullptr) return cudaErrorInvalidValue;
+  *result = value;
+  return cudaSuccess;
+}
+
 // Runs `body(device, stream)` if the stream exists.
 template <typename Body>
 cudaError_t on_stream(std::string_view call, cudaStream_t handle, Body&& body) {

@@ -263,8 +263,7 @@ extern "C" {
 cudaError_t cudaMalloc3DArray(cudaArray_t* handle, const cudaChannelFormatDesc* format,
                               cudaExtent extent, unsigned flags) {
   return answer([&](Device& device) {
-    const cudaError_t error = check_array(handle, format, extent, flags);
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = check_array(handle, format, extent, flags)) return error;
     Array* const array = make_array(device, *format, extent, flags);
     if (array == nullptr) return cudaErrorMemoryAllocation;
     *handle = reinterpret_cast<cudaArray_t>(array);
@@ -292,8 +291,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* handle,
                                      const cudaChannelFormatDesc* format, cudaExtent extent,
                                      unsigned levels, unsigned flags) {
   return answer([&](Device& device) {
-    const cudaError_t error = check_array(handle, format, extent, flags);
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = check_array(handle, format, extent, flags)) return error;
     const std::size_t longest = std::max({extent.width, extent.height, extent.depth});
     if (levels == 0 || (longest >> (levels - 1)) == 0) return cudaErrorInvalidValue;
     auto mipmapped = std::make_unique<MipmappedArray>();

@@ -182,19 +182,13 @@ extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   if (count != nullptr) *count = 0;  // if no device is visible
-  return answer_even_after_a_fault([&](Device& device) {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    *count = static_cast<int>(device.count());
-    return cudaSuccess;
-  });
+  return answer_even_after_a_fault(
+      [&](Device& device) { return write_result(count, static_cast<int>(device.count())); });
 }
 
 cudaError_t cudaGetDevice(int* number) {
-  return answer_even_after_a_fault([&](Device& device) {
-    if (number == nullptr) return cudaErrorInvalidValue;
-    *number = static_cast<int>(device.number());
-    return cudaSuccess;
-  });
+  return answer_even_after_a_fault(
+      [&](Device& device) { return write_result(number, static_cast<int>(device.number())); });
 }
 
 cudaError_t cudaSetDevice(int number) {
@@ -263,11 +257,8 @@ cudaError_t cudaChooseDevice(int* number, const cudaDeviceProp* properties) {
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return answer_even_after_a_fault([&](Device& device) {
-    if (flags == nullptr) return cudaErrorInvalidValue;
-    *flags = device.own().flags;
-    return cudaSuccess;
-  });
+  return answer_even_after_a_fault(
+      [&](Device& device) { return write_result(flags, device.own().flags); });
 }
 
 cudaError_t cudaSetValidDevices(int* numbers, int count) {
@@ -316,11 +307,7 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements,
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return fail(cudaSuccess); }
 
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
-  return answer([&](Device&) {
-    if (config == nullptr) return cudaErrorInvalidValue;
-    *config = cudaSharedMemBankSizeFourByte;
-    return cudaSuccess;
-  });
+  return answer([&](Device&) { return write_result(config, cudaSharedMemBankSizeFourByte); });
 }
 
 cudaError_t cudaCtxResetPersistingL2Cache() { return fail(cudaSuccess); }
@@ -368,11 +355,7 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
 }
 
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
-  return answer([&](Device&) {
-    if (config == nullptr) return cudaErrorInvalidValue;
-    *config = cudaFuncCachePreferNone;
-    return cudaSuccess;
-  });
+  return answer([&](Device&) { return write_result(config, cudaFuncCachePreferNone); });
 }
 
 // There is no profiler.

@@ -198,18 +198,15 @@ cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t handle) {
 cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* handle, cudaMemLocation* location,
                                      cudaMemAllocationType type) {
   return on_pools_of(location, type, [&](Device& device, unsigned number, PoolMemory memory) {
-    if (handle == nullptr) return cudaErrorInvalidValue;
-    *handle = MemoryPools::handle_of(device.pools().default_pool(number, memory));
-    return cudaSuccess;
+    return write_result(handle,
+                        MemoryPools::handle_of(device.pools().default_pool(number, memory)));
   });
 }
 
 cudaError_t cudaMemGetMemPool(cudaMemPool_t* handle, cudaMemLocation* location,
                               cudaMemAllocationType type) {
   return on_pools_of(location, type, [&](Device& device, unsigned number, PoolMemory memory) {
-    if (handle == nullptr) return cudaErrorInvalidValue;
-    *handle = MemoryPools::handle_of(device.pools().current(number, memory));
-    return cudaSuccess;
+    return write_result(handle, MemoryPools::handle_of(device.pools().current(number, memory)));
   });
 }
 

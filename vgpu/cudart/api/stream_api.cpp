@@ -149,34 +149,24 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigne
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return on_stream("cudaStreamGetFlags", stream, [&](Device&, const Stream& found) {
-    if (flags == nullptr) return cudaErrorInvalidValue;
-    *flags = found.flags;
-    return cudaSuccess;
-  });
+  return on_stream("cudaStreamGetFlags", stream,
+                   [&](Device&, const Stream& found) { return write_result(flags, found.flags); });
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   return on_stream("cudaStreamGetPriority", stream, [&](Device&, const Stream& found) {
-    if (priority == nullptr) return cudaErrorInvalidValue;
-    *priority = found.priority;
-    return cudaSuccess;
+    return write_result(priority, found.priority);
   });
 }
 
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  return on_stream("cudaStreamGetId", stream, [&](Device&, const Stream& found) {
-    if (id == nullptr) return cudaErrorInvalidValue;
-    *id = found.id;
-    return cudaSuccess;
-  });
+  return on_stream("cudaStreamGetId", stream,
+                   [&](Device&, const Stream& found) { return write_result(id, found.id); });
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device_number) {
   return on_stream("cudaStreamGetDevice", stream, [&](Device&, const Stream& found) {
-    if (device_number == nullptr) return cudaErrorInvalidValue;
-    *device_number = static_cast<int>(found.device);
-    return cudaSuccess;
+    return write_result(device_number, static_cast<int>(found.device));
   });
 }
 

@@ -82,8 +82,7 @@ cudaError_t create_texture_object(cudaTextureObject_t* handle, const cudaResourc
     const cudaError_t misfit = describe(device.arrays(), device.allocations(), object, described);
     if (misfit != cudaSuccess) return misfit;
     if (checks_filter) {
-      const cudaError_t filter = check_filter(*texture, described);
-      if (filter != cudaSuccess) return filter;
+      if (const cudaError_t filter = check_filter(*texture, described)) return filter;
     }
     *handle = device.arrays().next_object++;
     device.arrays().textures.emplace(*handle, object);
@@ -113,19 +112,13 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t handle) {
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t handle) {
-  return with_texture(handle, [&](const TextureObject& object) {
-    if (resource == nullptr) return cudaErrorInvalidValue;
-    *resource = object.resource;
-    return cudaSuccess;
-  });
+  return with_texture(
+      handle, [&](const TextureObject& object) { return write_result(resource, object.resource); });
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture, cudaTextureObject_t handle) {
-  return with_texture(handle, [&](const TextureObject& object) {
-    if (texture == nullptr) return cudaErrorInvalidValue;
-    *texture = object.texture;
-    return cudaSuccess;
-  });
+  return with_texture(
+      handle, [&](const TextureObject& object) { return write_result(texture, object.texture); });
 }
 
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,

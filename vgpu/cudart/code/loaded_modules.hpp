@@ -34,7 +34,6 @@ class LoadedModules {
   void unload(const Trial& trial, Allocations& allocations, LoadedModule& module);
   // Returns nullptr if it is no module, or has been unloaded.
   [[nodiscard]] LoadedModule* find(const void* handle) const;
-  // Returns the module of a kernel.
   LoadedModule& module_of(const Kernel& kernel);
 
  private:

@@ -35,8 +35,7 @@ cudaError_t add(Device& device, CopyWork work, int order, unsigned flags,
   if (!is_order(order) || flags > cudaMemcpyFlagPreferOverlapWithCompute) {
     return cudaErrorInvalidValue;
   }
-  const cudaError_t error = prepare(device, work);
-  if (error != cudaSuccess) return error;
+  if (const cudaError_t error = prepare(device, work)) return error;
   const bool takes_now = order == cudaMemcpySrcAccessOrderDuringApiCall;
   Execution::TogetherWork one;
   if (order != cudaMemcpySrcAccessOrderStream) one.early = early_read_of(device, work);

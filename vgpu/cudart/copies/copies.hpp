@@ -4,8 +4,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
-#include <optional>
 #include <string_view>
 
 #include "vgpu/cudart/device/device.hpp"

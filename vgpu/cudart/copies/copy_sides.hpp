@@ -17,7 +17,6 @@ namespace warpcheck::cudart {
 
 class Findings;
 
-// One side of a copy.
 struct CopySide {
   std::byte* data = nullptr;  // host bytes of the first row
   std::size_t pitch = 0, slice = 0;

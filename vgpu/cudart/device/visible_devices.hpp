@@ -11,7 +11,6 @@
 #include <cuda_runtime_api.h>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace warpcheck::cudart {

@@ -12,14 +12,6 @@ bool is_of_device(CUmemorytype type) {
   return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_ARRAY;
 }
 
-cudaMemcpyKind kind_of(CUmemorytype target, CUmemorytype source) {
-  if (target == CU_MEMORYTYPE_UNIFIED || source == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
-  if (is_of_device(target)) {
-    return is_of_device(source) ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
-  }
-  return is_of_device(source) ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
-}
-
 // Returns the bytes of an array's element; 1 for memory, whose positions are in bytes.
 std::size_t element_bytes(CUmemorytype type, CUarray array) {
   if (type != CU_MEMORYTYPE_ARRAY) return 1;
@@ -37,6 +29,14 @@ cudaPitchedPtr pitched(const void* host, CUdeviceptr device, CUmemorytype type, 
 }
 
 }  // namespace
+
+cudaMemcpyKind kind_of(CUmemorytype target, CUmemorytype source) {
+  if (target == CU_MEMORYTYPE_UNIFIED || source == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
+  if (is_of_device(target)) {
+    return is_of_device(source) ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
+  }
+  return is_of_device(source) ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
+}
 
 std::optional<cudaChannelFormatDesc> format_of(CUarray_format format, unsigned channels) {
   int bits = 0;

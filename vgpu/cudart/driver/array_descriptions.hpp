@@ -16,6 +16,9 @@ std::optional<cudaChannelFormatDesc> format_of(CUarray_format format, unsigned c
 CUarray_format format_of(const cudaChannelFormatDesc& format);
 unsigned channels_of(const cudaChannelFormatDesc& format);
 
+// Returns the runtime's kind of a copy between memory of these types.
+cudaMemcpyKind kind_of(CUmemorytype target, CUmemorytype source);
+
 // Returns nothing if a side is invalid.
 std::optional<cudaMemcpy3DParms> parameters_of(const CUDA_MEMCPY3D& copy);
 

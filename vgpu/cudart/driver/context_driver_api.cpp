@@ -110,37 +110,23 @@ CUresult cuCtxSetCurrent(CUcontext handle) {
 }
 
 CUresult cuCtxGetCurrent(CUcontext* handle) {
-  return after_init([&] {
-    if (handle == nullptr) return fail(cudaErrorInvalidValue);
-    *handle = handle_of(current_context());
-    return cudaSuccess;
-  });
+  return after_init([&] { return write_driver_result(handle, handle_of(current_context())); });
 }
 
 CUresult cuCtxGetDevice(CUdevice* device) {
-  return in_context([&] {
-    if (device == nullptr) return fail(cudaErrorInvalidValue);
-    *device = current_context()->device;
-    return cudaSuccess;
-  });
+  return in_context([&] { return write_driver_result(device, current_context()->device); });
 }
 
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
   return after_init([&] {
     const Context* const context = handle == nullptr ? current_context() : find_context(handle);
     if (context == nullptr) return fail(cudaErrorDeviceUninitialized);
-    if (device == nullptr) return fail(cudaErrorInvalidValue);
-    *device = context->device;
-    return cudaSuccess;
+    return write_driver_result(device, context->device);
   });
 }
 
 CUresult cuCtxGetFlags(unsigned* flags) {
-  return in_context([&] {
-    if (flags == nullptr) return fail(cudaErrorInvalidValue);
-    *flags = current_context()->flags;
-    return cudaSuccess;
-  });
+  return in_context([&] { return write_driver_result(flags, current_context()->flags); });
 }
 
 CUresult cuCtxSetFlags(unsigned flags) {
@@ -154,9 +140,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
   return after_init([&] {
     const Context* const context = handle == nullptr ? current_context() : find_context(handle);
     if (context == nullptr) return fail(cudaErrorDeviceUninitialized);
-    if (id == nullptr) return fail(cudaErrorInvalidValue);
-    *id = context->id;
-    return cudaSuccess;
+    return write_driver_result(id, context->id);
   });
 }
 
@@ -165,9 +149,7 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
     if (handle != nullptr && find_context(handle) == nullptr) {
       return fail(cudaErrorDeviceUninitialized);
     }
-    if (version == nullptr) return fail(cudaErrorInvalidValue);
-    *version = kApiVersion;
-    return cudaSuccess;
+    return write_driver_result(version, kApiVersion);
   });
 }
 
@@ -188,11 +170,8 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
 }
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
-  return in_context([&] {
-    if (config == nullptr) return fail(cudaErrorInvalidValue);
-    *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
-    return cudaSuccess;
-  });
+  return in_context(
+      [&] { return write_driver_result(config, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE); });
 }
 
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig) {

@@ -5,7 +5,6 @@
 
 #include <cuda.h>
 
-#include <cstdint>
 #include <set>
 
 namespace warpcheck::cudart {

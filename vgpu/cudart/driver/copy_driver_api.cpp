@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "vgpu/cudart/copies/copies.hpp"
+#include "vgpu/cudart/driver/array_descriptions.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
 #include "vgpu/cudart/memory/arrays.hpp"
 
@@ -71,18 +72,6 @@ std::optional<Place> place_of(Device& device, const Side& side, const Box& box) 
   place.pointer =
       reinterpret_cast<void*>(base + side.z * place.slice + side.y * place.pitch + side.x);
   return place;
-}
-
-bool is_of_device(CUmemorytype type) {
-  return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_ARRAY;
-}
-
-int kind_of(CUmemorytype target, CUmemorytype source) {
-  if (target == CU_MEMORYTYPE_UNIFIED || source == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
-  if (is_of_device(target)) {
-    return is_of_device(source) ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
-  }
-  return is_of_device(source) ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
 }
 
 CUresult copy_box(const Side& target, const Side& source, const Box& box, CUstream stream,

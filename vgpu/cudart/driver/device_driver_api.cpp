@@ -112,11 +112,7 @@ CUresult virtual_cuGetProcAddress(const char* symbol, void** function, int versi
 }
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  return of_device(ordinal, [&] {
-    if (device == nullptr) return fail(cudaErrorInvalidValue);
-    *device = ordinal;
-    return cudaSuccess;
-  });
+  return of_device(ordinal, [&] { return write_driver_result(device, ordinal); });
 }
 
 CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
@@ -201,28 +197,19 @@ CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
 }
 
 CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType, CUdevice device) {
-  return of_device(device, [&] {
-    if (supported == nullptr) return fail(cudaErrorInvalidValue);
-    *supported = 0;
-    return cudaSuccess;
-  });
+  return of_device(device, [&] { return write_driver_result(supported, 0); });
 }
 
 CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* elements, CUarray_format, unsigned,
                                             CUdevice device) {
   return of_device(device, [&] {
-    if (elements == nullptr) return fail(cudaErrorInvalidValue);
-    *elements = static_cast<std::size_t>(virtual_gpu::kTexture1DLinearWidthMax);
-    return cudaSuccess;
+    return write_driver_result(elements,
+                               static_cast<std::size_t>(virtual_gpu::kTexture1DLinearWidthMax));
   });
 }
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
-  return after_init([&] {
-    if (mode == nullptr) return fail(cudaErrorInvalidValue);
-    *mode = CU_MODULE_LAZY_LOADING;
-    return cudaSuccess;
-  });
+  return after_init([&] { return write_driver_result(mode, CU_MODULE_LAZY_LOADING); });
 }
 
 }  // extern "C"

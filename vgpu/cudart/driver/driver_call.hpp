@@ -55,13 +55,18 @@ CUresult in_context(Body&& body) {
   return result_of(body());
 }
 
+// As write_result(), outside of a call of the runtime.
+template <typename Result, typename Value>
+cudaError_t write_driver_result(Result* result, const Value& value) {
+  return result == nullptr ? fail(cudaErrorInvalidValue) : write_result(result, value);
+}
+
 // Runs it after cuInit(), for an existing device.
 template <typename Body>
 CUresult of_device(CUdevice device, Body&& body) {
   return after_init([&] {
     int count = 0;
-    const cudaError_t error = cudaGetDeviceCount(&count);
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = cudaGetDeviceCount(&count)) return error;
     return device >= 0 && device < count ? body() : fail(cudaErrorInvalidDevice);
   });
 }

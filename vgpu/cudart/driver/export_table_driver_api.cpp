@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <string_view>
 
 #include "vgpu/cudart/driver/driver_call.hpp"
 #include "vgpu/cudart/redirect/static_runtime.hpp"

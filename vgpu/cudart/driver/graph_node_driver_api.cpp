@@ -2,7 +2,6 @@
 #include <cuda.h>
 
 #include <cstring>
-#include <optional>
 
 #include "vgpu/cudart/driver/array_descriptions.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
@@ -21,8 +20,7 @@ cudaError_t with_kernel_parameters(const Params* wanted, Body&& body) {
     if (function == nullptr) function = reinterpret_cast<CUfunction>(wanted->kern);
   }
   LaunchArguments arguments(function, wanted->kernelParams, wanted->extra);
-  const cudaError_t error = arguments.read();
-  if (error != cudaSuccess) return error;
+  if (const cudaError_t error = arguments.read()) return error;
   cudaKernelNodeParams made{};
   made.func = function;
   made.gridDim = {wanted->gridDimX, wanted->gridDimY, wanted->gridDimZ};
@@ -37,8 +35,7 @@ CUresult get_kernel_parameters(CUgraphNode node, Params* parameters) {
   return after_init([&] {
     cudaKernelNodeParams known{};
     if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-    const cudaError_t error = cudaGraphKernelNodeGetParams(node, &known);
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = cudaGraphKernelNodeGetParams(node, &known)) return error;
     *parameters = {};
     parameters->func = static_cast<CUfunction>(known.func);
     parameters->gridDimX = known.gridDim.x;
@@ -185,8 +182,7 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* p
   return after_init([&] {
     cudaMemsetParams known{};
     if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-    const cudaError_t error = cudaGraphMemsetNodeGetParams(node, &known);
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = cudaGraphMemsetNodeGetParams(node, &known)) return error;
     *parameters = {to_address(known.dst), known.pitch, known.value,
                    known.elementSize,     known.width, known.height};
     return cudaSuccess;

@@ -200,19 +200,13 @@ CUresult cuGreenCtxDestroy(CUgreenCtx handle) {
 }
 
 CUresult cuCtxFromGreenCtx(CUcontext* context, CUgreenCtx handle) {
-  return of_green(handle, [&](Context& green) {
-    if (context == nullptr) return fail(cudaErrorInvalidValue);
-    *context = handle_of(&green);
-    return cudaSuccess;
-  });
+  return of_green(handle,
+                  [&](Context& green) { return write_driver_result(context, handle_of(&green)); });
 }
 
 CUresult cuGreenCtxGetId(CUgreenCtx handle, unsigned long long* id) {
-  return of_green(handle, [&](const Context& context) {
-    if (id == nullptr) return fail(cudaErrorInvalidValue);
-    *id = context.id;
-    return cudaSuccess;
-  });
+  return of_green(handle,
+                  [&](const Context& context) { return write_driver_result(id, context.id); });
 }
 
 CUresult cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx handle, unsigned flags, int priority) {
@@ -226,9 +220,7 @@ CUresult cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx handle, unsigned fl
 
 CUresult cuStreamGetGreenCtx(CUstream stream, CUgreenCtx* handle) {
   return in_context([&] {
-    if (handle == nullptr) return fail(cudaErrorInvalidValue);
-    *handle = reinterpret_cast<CUgreenCtx>(green_context_of(stream));
-    return cudaSuccess;
+    return write_driver_result(handle, reinterpret_cast<CUgreenCtx>(green_context_of(stream)));
   });
 }
 

@@ -16,8 +16,7 @@ CUresult launch(CUfunction function, const cudaLaunchConfig_t& config, void** pa
   return in_context([&] {
     if (function == nullptr) return fail(error_of(CUDA_ERROR_INVALID_HANDLE));
     LaunchArguments arguments(function, parameters, extra);
-    const cudaError_t error = arguments.read();
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = arguments.read()) return error;
     return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(function), arguments.get());
   });
 }

@@ -7,6 +7,7 @@
 
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/driver/modules.hpp"
+#include "vgpu/text/file_text.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
@@ -50,7 +51,7 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
                                     cudaJitOption* options, void** values, unsigned count,
                                     cudaLibraryOption*, void**, unsigned) {
   if (path == nullptr) return fail(cudaErrorInvalidValue);
-  const std::string bytes = read_module_file(path);
+  const std::string bytes = warpcheck::text_of_file(path);
   if (bytes.empty()) return fail(cudaErrorFileNotFound);
   return load(library, bytes.c_str(), options, values, count);
 }

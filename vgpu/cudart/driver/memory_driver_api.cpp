@@ -208,8 +208,7 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
   return in_context([&] {
     if (data == nullptr) return fail(cudaErrorInvalidValue);
     PointerFacts facts;
-    const cudaError_t error = facts_of(address, facts);
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = facts_of(address, facts)) return error;
     const CUresult result = put_attribute(data, number_of(attribute), address, facts);
     return result == CUDA_SUCCESS ? cudaSuccess : fail(error_of(result));
   });
@@ -222,8 +221,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
   return in_context([&] {
     if (attributes == nullptr || data == nullptr) return fail(cudaErrorInvalidValue);
     PointerFacts facts;
-    const cudaError_t error = facts_of(address, facts);
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = facts_of(address, facts)) return error;
     for (unsigned i = 0; i < count; ++i) {
       const int attribute = number_of(attributes[i]);
       if (put_attribute(data[i], attribute, address, facts) == CUDA_SUCCESS) continue;
@@ -262,8 +260,7 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
     if (value == nullptr || number_of(attribute) != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) {
       return fail(cudaErrorInvalidValue);
     }
-    const cudaError_t error = facts_of(address, facts);
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = facts_of(address, facts)) return error;
     return facts.is_mapped ? cudaSuccess : fail(cudaErrorInvalidValue);
   });
 }

@@ -3,15 +3,16 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/code/module_image.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
 #include "vgpu/cudart/driver/modules.hpp"
+#include "vgpu/text/file_text.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 namespace vgpu = warpcheck::vgpu;
@@ -66,7 +67,7 @@ template <typename Handle>
 CUresult load_file(Handle* made, const char* path, unsigned count, CUjit_option* options,
                    void** values) {
   if (path == nullptr) return fail(CUDA_ERROR_INVALID_VALUE);
-  const std::string bytes = read_module_file(path);
+  const std::string bytes = warpcheck::text_of_file(path);
   if (bytes.empty()) return fail(CUDA_ERROR_FILE_NOT_FOUND);
   return load(made, bytes.c_str(), count, options, values);
 }
@@ -226,9 +227,7 @@ CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary 
 
 CUresult cuLibraryGetModule(CUmodule* made, CUlibrary handle) {
   return of_module(handle, [&](Device&, LoadedModule& module) {
-    if (made == nullptr) return cudaErrorInvalidValue;
-    *made = handle_as<CUmodule>(&module);
-    return cudaSuccess;
+    return write_result(made, handle_as<CUmodule>(&module));
   });
 }
 
@@ -250,34 +249,26 @@ CUresult cuLibraryGetUnifiedFunction(void** function, CUlibrary handle, const ch
 
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel handle) {
   return of_kernel(handle, [&](Kernel& kernel) {
-    if (function == nullptr) return cudaErrorInvalidValue;
-    *function = reinterpret_cast<CUfunction>(&kernel);
-    return cudaSuccess;
+    return write_result(function, reinterpret_cast<CUfunction>(&kernel));
   });
 }
 
 CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel handle) {
   return of_kernel(handle, [&](const Kernel& kernel) {
-    if (library == nullptr) return cudaErrorInvalidValue;
-    *library = handle_as<CUlibrary>(&LoadedModules::instance().module_of(kernel));
-    return cudaSuccess;
+    return write_result(library,
+                        handle_as<CUlibrary>(&LoadedModules::instance().module_of(kernel)));
   });
 }
 
 CUresult cuFuncGetModule(CUmodule* module, CUfunction handle) {
   return of_kernel(handle, [&](const Kernel& kernel) {
-    if (module == nullptr) return cudaErrorInvalidValue;
-    *module = handle_as<CUmodule>(&LoadedModules::instance().module_of(kernel));
-    return cudaSuccess;
+    return write_result(module, handle_as<CUmodule>(&LoadedModules::instance().module_of(kernel)));
   });
 }
 
 CUresult cuKernelGetName(const char** name, CUkernel handle) {
-  return of_kernel(handle, [&](const Kernel& kernel) {
-    if (name == nullptr) return cudaErrorInvalidValue;
-    *name = kernel.name.c_str();
-    return cudaSuccess;
-  });
+  return of_kernel(handle,
+                   [&](const Kernel& kernel) { return write_result(name, kernel.name.c_str()); });
 }
 
 CUresult cuFuncGetName(const char** name, CUfunction handle) {
@@ -285,11 +276,8 @@ CUresult cuFuncGetName(const char** name, CUfunction handle) {
 }
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction handle) {
-  return of_kernel(handle, [&](const Kernel&) {
-    if (state == nullptr) return cudaErrorInvalidValue;
-    *state = CU_FUNCTION_LOADING_STATE_LOADED;
-    return cudaSuccess;
-  });
+  return of_kernel(
+      handle, [&](const Kernel&) { return write_result(state, CU_FUNCTION_LOADING_STATE_LOADED); });
 }
 
 CUresult cuFuncLoad(CUfunction handle) {
@@ -324,7 +312,7 @@ CUresult virtual_cuLinkAddData(CUlinkState state, CUjitInputType type, void* dat
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned,
                           CUjit_option*, void**) {
   if (path == nullptr) return fail(CUDA_ERROR_INVALID_VALUE);
-  const std::string bytes = read_module_file(path);
+  const std::string bytes = warpcheck::text_of_file(path);
   if (bytes.empty()) return fail(CUDA_ERROR_FILE_NOT_FOUND);
   return add(state, type, bytes.data(), bytes.size());
 }

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
+#include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/code/module_image.hpp"
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
@@ -95,11 +94,6 @@ cudaError_t load_module(Device& device, const void* image, JitOptions& options,
   }
 }
 
-std::string read_module_file(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 cudaError_t find_variable(Device& device, const LoadedModule& module, const char* name,
                           bool managed, void** address, std::size_t* bytes) {
   if (name == nullptr) return cudaErrorInvalidValue;
@@ -119,9 +113,7 @@ cudaError_t unload(Device& device, LoadedModule& module) {
 }
 
 cudaError_t count_functions(const LoadedModule& module, unsigned* count) {
-  if (count == nullptr) return cudaErrorInvalidValue;
-  *count = static_cast<unsigned>(module.kernels.size());
-  return cudaSuccess;
+  return write_result(count, static_cast<unsigned>(module.kernels.size()));
 }
 
 }  // namespace warpcheck::cudart

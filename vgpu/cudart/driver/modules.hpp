@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "vgpu/cudart/code/loaded_modules.hpp"
 
@@ -37,8 +36,6 @@ class JitOptions {
 // Requires the device's lock. *module: receives the loaded module.
 cudaError_t load_module(Device& device, const void* image, JitOptions& options,
                         LoadedModule** module);
-// Returns an empty string if it cannot be read.
-std::string read_module_file(const char* path);
 
 // Finds a variable of the module. cudaErrorSymbolNotFound: there is none. managed: finds only
 // managed variables.

@@ -12,8 +12,7 @@ CUresult get_context_of(CUstream stream, CUcontext* context, CUgreenCtx* green) 
   return in_context([&] {
     int device = 0;
     if (context == nullptr) return fail(cudaErrorInvalidValue);
-    const cudaError_t error = cudaStreamGetDevice(stream, &device);
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = cudaStreamGetDevice(stream, &device)) return error;
     Context* const of_stream = green_context_of(stream);
     Context* const own = of_stream != nullptr ? of_stream : current_context();
     const bool is_apart = of_stream != nullptr && green != nullptr;

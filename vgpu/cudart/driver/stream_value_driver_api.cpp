@@ -52,8 +52,7 @@ CUresult in_stream(CUstream handle, std::vector<ValueWork> works) {
         if (!is_good) return cudaErrorInvalidValue;
       }
       for (const ValueWork& work : works) {
-        const cudaError_t error = device.execution().submit(stream, work, false);
-        if (error != cudaSuccess) return error;
+        if (const cudaError_t error = device.execution().submit(stream, work, false)) return error;
       }
       return cudaSuccess;
     });

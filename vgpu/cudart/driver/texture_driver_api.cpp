@@ -104,7 +104,6 @@ CUDA_RESOURCE_DESC resource_of(const cudaResourceDesc& known) {
   return made;
 }
 
-// Returns the format of a resource's elements.
 cudaChannelFormatDesc element_of(const cudaResourceDesc& resource) {
   cudaChannelFormatDesc format{};
   switch (number_of(resource.resType)) {

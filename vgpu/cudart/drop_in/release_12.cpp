@@ -90,8 +90,7 @@ extern "C" {
 cudaError_t cudaGetDeviceProperties_v2(Properties* properties, int device) {
   if (properties == nullptr) return warpcheck_cudaGetDeviceProperties(nullptr, device);
   cudaDeviceProp known{};
-  const cudaError_t error = warpcheck_cudaGetDeviceProperties(&known, device);
-  if (error != cudaSuccess) return error;
+  if (const cudaError_t error = warpcheck_cudaGetDeviceProperties(&known, device)) return error;
   *properties = {};
   COPY_MEMBERS(properties, &known, name, maxGridSize);
   COPY_MEMBERS(properties, &known, totalConstMem, texturePitchAlignment);

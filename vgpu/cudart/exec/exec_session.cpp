@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -30,6 +29,7 @@
 #include "vgpu/program/flow/unwritten_registers.hpp"
 #include "vgpu/schedule/logged.hpp"
 #include "vgpu/schedule/strategies.hpp"
+#include "vgpu/text/file_text.hpp"
 
 // `warpcheck exec` recognises a program that contains this runtime library by this note: name
 // "warpcheck", type 1, no description (ELF specification, "Note Section").  Stripping keeps it.
@@ -110,11 +110,7 @@ TrialSettings ExecSession::trial_settings() {
 
 std::vector<std::string> ExecSession::stand_in_texts() const {
   std::vector<std::string> texts;
-  for (const std::string& path : settings_.texts) {
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    texts.push_back(text.str());
-  }
+  for (const std::string& path : settings_.texts) texts.push_back(text_of_file(path));
   return texts;
 }
 

@@ -17,16 +17,15 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "vgpu/cudart/api/calls/mishaps.hpp"
 #include "vgpu/ptx/forms.hpp"
 #include "vgpu/ptx/module.hpp"
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -112,10 +111,8 @@ void learn_code(const std::string& records) {
   for (const auto& entry : std::filesystem::directory_iterator(of.parent_path(), error)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(begin) || !name.ends_with(".ptx")) continue;
-    std::ostringstream text;
-    text << std::ifstream(entry.path(), std::ios::binary).rdbuf();
     try {
-      static_cast<void>(ptx::parse(text.str(), name));
+      static_cast<void>(ptx::parse(text_of_file(entry.path()), name));
     } catch (const std::exception&) {
       // Each copy says so itself.
     }

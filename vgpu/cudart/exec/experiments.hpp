@@ -8,8 +8,6 @@
 // A system that cannot promise that runs no experiments.
 #pragma once
 
-#include <string>
-
 #include "vgpu/cudart/exec/exec_records.hpp"
 
 namespace warpcheck::cudart {

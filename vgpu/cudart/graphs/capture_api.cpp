@@ -107,11 +107,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* handle) {
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return on_stream("cudaStreamIsCapturing", stream, [&](Device&, Stream& found) {
-    if (status == nullptr) return cudaErrorInvalidValue;
-    *status = status_of(found);
-    return cudaSuccess;
-  });
+  return on_stream("cudaStreamIsCapturing", stream,
+                   [&](Device&, Stream& found) { return write_result(status, status_of(found)); });
 }
 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,

@@ -265,11 +265,7 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t handle, cudaGraphNodeType* type) {
-  return with(handle, [&](Device&, Node& node) {
-    if (type == nullptr) return cudaErrorInvalidValue;
-    *type = node.type;
-    return cudaSuccess;
-  });
+  return with(handle, [&](Device&, Node& node) { return write_result(type, node.type); });
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t handle,
@@ -311,9 +307,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle) {
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned long long* flags) {
   return with(handle, [&](Device&, ExecutableGraph& executable) {
-    if (flags == nullptr) return cudaErrorInvalidValue;
-    *flags = executable.flags;
-    return cudaSuccess;
+    return write_result(flags, executable.flags);
   });
 }
 

@@ -56,9 +56,7 @@ cudaError_t set_copy(Device& device, const cudaMemcpy3DParms* given, Node& node)
 }
 
 cudaError_t get_copy(Node& node, cudaMemcpy3DParms* parameters) {
-  if (parameters == nullptr) return cudaErrorInvalidValue;
-  *parameters = parameters_of(std::get<CopyWork>(node.work));
-  return cudaSuccess;
+  return write_result(parameters, parameters_of(std::get<CopyWork>(node.work)));
 }
 
 cudaError_t set_fill(Device& device, const cudaMemsetParams* given, Node& node) {

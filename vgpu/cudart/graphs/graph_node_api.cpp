@@ -84,11 +84,7 @@ cudaError_t set_event(Device& device, cudaEvent_t event, Node& node) {
   return cudaSuccess;
 }
 
-cudaError_t get_event(Node& node, cudaEvent_t* event) {
-  if (event == nullptr) return cudaErrorInvalidValue;
-  *event = node.event;
-  return cudaSuccess;
-}
+cudaError_t get_event(Node& node, cudaEvent_t* event) { return write_result(event, node.event); }
 
 cudaError_t set_child(Device& device, cudaGraph_t handle, Node& node) {
   const Graph* const child = device.graphs().find(handle);
@@ -99,9 +95,7 @@ cudaError_t set_child(Device& device, cudaGraph_t handle, Node& node) {
 }
 
 cudaError_t get_child(Node& node, cudaGraph_t* graph) {
-  if (graph == nullptr) return cudaErrorInvalidValue;
-  *graph = handle_of(node.child.get());
-  return cudaSuccess;
+  return write_result(graph, handle_of(node.child.get()));
 }
 
 // Creates the bodies of a conditional node, which owns them.

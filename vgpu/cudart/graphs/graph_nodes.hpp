@@ -87,8 +87,7 @@ cudaError_t add_node(const NodeSite& site, cudaGraphNodeType type, Fill&& fill) 
     }
     Node made;
     made.type = type;
-    const cudaError_t error = fill(device, made);
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = fill(device, made)) return error;
     Node& node = graph->add(type, std::move(after));
     node.work = std::move(made.work);
     node.event = made.event;

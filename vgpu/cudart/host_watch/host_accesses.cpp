@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
-#include <variant>
 
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/check/streams.hpp"

@@ -12,8 +12,6 @@
 // programs that a child executes have theirs at other addresses.
 #pragma once
 
-#include <cstdint>
-
 namespace warpcheck::cudart {
 
 // Called by that thread.

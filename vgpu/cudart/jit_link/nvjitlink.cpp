@@ -10,12 +10,11 @@
 
 #include <array>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "vgpu/text/file_text.hpp"
 
 struct nvJitLink {
   CUlinkState state = nullptr;
@@ -177,8 +176,7 @@ nvJitLinkResult __nvJitLinkAddData_13_0(nvJitLinkHandle handle, nvJitLinkInputTy
 nvJitLinkResult __nvJitLinkAddFile_13_0(nvJitLinkHandle handle, nvJitLinkInputType type,
                                         const char* path) {
   if (handle == nullptr || path == nullptr) return NVJITLINK_ERROR_INVALID_INPUT;
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string bytes = warpcheck::text_of_file(path);
   return cudart::add(*handle, type, bytes.data(), bytes.size(), path);
 }
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <utility>
 #include <variant>
 #include <vector>

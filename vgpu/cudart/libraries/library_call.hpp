@@ -2,9 +2,7 @@
 // graph.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "vgpu/check/operand.hpp"

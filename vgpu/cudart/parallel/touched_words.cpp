@@ -1,7 +1,6 @@
 #include "vgpu/cudart/parallel/touched_words.hpp"
 
 #include <algorithm>
-#include <compare>
 #include <tuple>
 #include <utility>
 

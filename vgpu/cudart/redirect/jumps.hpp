@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "vgpu/cudart/redirect/static_runtime.hpp"
 

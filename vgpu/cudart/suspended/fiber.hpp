@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <memory>
 
 namespace warpcheck::cudart {
 

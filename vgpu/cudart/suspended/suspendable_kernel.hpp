@@ -2,7 +2,6 @@
 // (vgpu/machine/progress/concurrent_work.hpp).
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>

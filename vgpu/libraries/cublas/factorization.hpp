@@ -6,7 +6,6 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
-#include <vector>
 
 #include "vgpu/libraries/cublas/blas.hpp"
 

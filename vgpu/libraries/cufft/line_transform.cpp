@@ -1,7 +1,6 @@
 #include "vgpu/libraries/cufft/line_transform.hpp"
 
 #include <bit>
-#include <cstdint>
 #include <utility>
 
 #include "vgpu/libraries/fixed_math.hpp"

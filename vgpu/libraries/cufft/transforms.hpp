@@ -1,7 +1,6 @@
 // A batch of transforms: what cufftExec* computes.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <vector>
 

@@ -1,9 +1,7 @@
 // The common parts of the engines in this folder.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <utility>

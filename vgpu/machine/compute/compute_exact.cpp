@@ -4,8 +4,6 @@
 // are rare.
 #define WARPCHECK_SIMD portable
 
-#include <utility>
-
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/compute/lanes.hpp"

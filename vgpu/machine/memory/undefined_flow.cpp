@@ -21,11 +21,6 @@ namespace {
 using ptx::Opcode;
 using ptx::Type;
 
-bool is_integer(Type type) {
-  return type != Type::pred && !ptx::is_float(type) && !ptx::is_packed(type) &&
-         ptx::bytes_of(type) != 0 && ptx::bytes_of(type) <= 8;
-}
-
 // Returns the operands whose bits the instruction moves, if it only moves bits as its other
 // operands say.  It then acts on undefined bits as it acts on values.  None: it does more than
 // that.
@@ -34,7 +29,8 @@ OperandSet moved_operands(const Instr& instr, ptx::UndefinedRule rule) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool converts = instr.opcode == Opcode::cvt_;
   if (m.type == Type::pred) return {};
-  if (converts && (!is_integer(m.type) || !is_integer(m.source_type) || m.sat || m.pack)) return {};
+  if (converts && (!ptx::is_integer(m.type) || !ptx::is_integer(m.source_type) || m.sat || m.pack))
+    return {};
   switch (rule) {
     case ptx::UndefinedRule::moves: return unpacks(instr) ? OperandSet{a} : OperandSet{a, b, c, f};
     case ptx::UndefinedRule::moves_a: return {a};
@@ -62,7 +58,7 @@ std::optional<std::uint32_t> truth_table(const Instr& instr) {
 // Returns whether the instruction is an integer sum or product, or a sum with the carry flag.
 bool is_arithmetic(const Instr& instr, ptx::UndefinedRule rule) {
   const ptx::Modifiers& m = instr.modifiers;
-  if (!is_integer(m.type) || m.sat) return false;
+  if (!ptx::is_integer(m.type) || m.sat) return false;
   if (rule == ptx::UndefinedRule::sum) return true;
   return rule == ptx::UndefinedRule::product && !m.carry_out && m.part != ptx::MulPart::hi;
 }
@@ -447,7 +443,7 @@ UndefinedLanes UndefinedRegisters::Flow::compared() const {
   UndefinedLanes found;
   add(found, operand[CompareOperand::a], mask);
   add(found, operand[CompareOperand::b], mask);
-  if (!is_integer(type) || found.mask == 0) return found;
+  if (!ptx::is_integer(type) || found.mask == 0) return found;
   const std::uint32_t bytes = ptx::bytes_of(type);
   const LaneBits a_bits = bits(ComputeOperand::a), b_bits = bits(ComputeOperand::b);
   const LaneBits a = values_of(banks, instr[CompareOperand::a], bytes);

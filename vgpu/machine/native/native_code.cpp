@@ -2,7 +2,6 @@
 #include "vgpu/machine/native/native_code.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "vgpu/machine/native/emitter.hpp"
 #include "vgpu/program/flow/next_instructions.hpp"

@@ -22,7 +22,6 @@
 // memory that the launch polls: Prospect::polls.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>

@@ -6,7 +6,6 @@
 // under this schedule.
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <optional>
 
 #include "vgpu/machine/progress/lookahead.hpp"

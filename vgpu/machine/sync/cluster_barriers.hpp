@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <utility>
 
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/sync/passed_barriers.hpp"

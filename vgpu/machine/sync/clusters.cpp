@@ -1,7 +1,6 @@
 #include "vgpu/machine/sync/clusters.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace warpcheck::vgpu {
 

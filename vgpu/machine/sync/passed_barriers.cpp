@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
-#include <utility>
 
 namespace warpcheck::vgpu {
 

@@ -4,7 +4,6 @@
 
 #include <mpfr.h>
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>

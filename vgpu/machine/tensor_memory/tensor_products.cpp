@@ -4,7 +4,6 @@
 // columns of b, in its own memories.
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "vgpu/machine/undefined/sector_states.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <new>
 

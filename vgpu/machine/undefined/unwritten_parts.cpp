@@ -1,5 +1,4 @@
 // A launch that several machines run: the state that the parts share.
-#include <cstring>
 #include <mutex>
 
 #include "vgpu/machine/block_share.hpp"

@@ -1,7 +1,6 @@
 #include "vgpu/machine/warp/calls.hpp"
 
 #include <bit>
-#include <cstring>
 
 #include <fmt/format.h>
 

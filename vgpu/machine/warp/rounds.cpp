@@ -1,7 +1,6 @@
 #include "vgpu/machine/warp/rounds.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace warpcheck::vgpu {
 

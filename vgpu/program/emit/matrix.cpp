@@ -5,7 +5,6 @@
 // loads, stores and shuffles of each lane, so that every access is checked like any other.  Source:
 // PTX ISA 9.0, 9.7.14.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <optional>
 #include <string_view>

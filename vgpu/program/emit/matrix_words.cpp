@@ -8,16 +8,6 @@ namespace warpcheck::vgpu {
 
 using ptx::Type;
 
-std::vector<std::string_view> words_of(std::string_view mnemonic) {
-  std::vector<std::string_view> words;
-  while (!mnemonic.empty()) {
-    const std::size_t end = std::min(mnemonic.find('.'), mnemonic.size());
-    words.push_back(mnemonic.substr(0, end));
-    mnemonic.remove_prefix(std::min(end + 1, mnemonic.size()));
-  }
-  return words;
-}
-
 bool has(const std::vector<std::string_view>& words, std::string_view wanted) {
   return std::find(words.begin(), words.end(), wanted) != words.end();
 }

@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "vgpu/program/matrix.hpp"
+#include "vgpu/text/trimmed.hpp"
 
 namespace warpcheck::vgpu {
 
-std::vector<std::string_view> words_of(std::string_view mnemonic);
+inline std::vector<std::string_view> words_of(std::string_view mnemonic) {
+  return split(mnemonic, '.');
+}
 bool has(const std::vector<std::string_view>& words, std::string_view wanted);
 // "m16n8k16"
 std::optional<MatrixShape> shape_of(std::string_view word);

@@ -1,6 +1,5 @@
 // Converts operands of PTX instructions to rows.
 #include <bit>
-#include <cstring>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 // Emits instructions that synchronise threads: warp operations, barriers, mbarriers, and
 // asynchronous copies.  PTX ISA 9.0, 9.7.9.6, 9.7.9.25, 9.7.13.
-#include <array>
 
 #include "vgpu/program/barrier_token.hpp"
 #include "vgpu/program/emit/families.hpp"

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
-#include <span>
 #include <utility>
 #include <vector>
 

@@ -49,7 +49,6 @@ class Values {
 
   // Returns a value that is `a` or `b`.
   std::uint32_t join(std::uint32_t a, std::uint32_t b);
-  // Returns a + factor * b.
   std::uint32_t sum(std::uint32_t a, std::uint32_t b, std::int32_t factor);
   // Returns `a` plus a known number.
   std::uint32_t moved(std::uint32_t a, std::int64_t by);

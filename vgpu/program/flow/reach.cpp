@@ -1,7 +1,6 @@
 // Finds the functions that a kernel can reach, and decides which of them get copies of their own:
 // find_reached().
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <unordered_map>

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string_view>
 
 #include "vgpu/program/flow/bits.hpp"

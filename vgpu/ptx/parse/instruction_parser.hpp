@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "vgpu/ptx/parse/context.hpp"
 

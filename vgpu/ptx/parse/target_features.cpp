@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/text/trimmed.hpp"
+
 namespace warpcheck::ptx {
 namespace {
 
@@ -17,16 +19,6 @@ constexpr FeatureRow kFeatureRows[] = {
 #include "vgpu/ptx/parse/target_features.def"
 #undef FEATURE
 };
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    parts.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
-}
 
 // A target without "sm_": its number, and `a`, `f` or nothing.
 struct Target {

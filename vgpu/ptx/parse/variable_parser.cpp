@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <optional>
 
 #include "vgpu/ptx/parse/constant.hpp"
 #include "vgpu/ptx/parse/initializer_parser.hpp"

@@ -1,7 +1,6 @@
 #include "vgpu/check/order/clocks/segments.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace warpcheck::vgpu {

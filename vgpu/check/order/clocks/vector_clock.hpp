@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "vgpu/check/order/clocks/clock_trie.hpp"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "vgpu/check/operand.hpp"
 #include "vgpu/check/race/general/deferred_atomics.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <set>
-#include <vector>
 
 #include "vgpu/check/order/collective_order.hpp"
 #include "vgpu/check/race/general/general_state.hpp"

@@ -71,7 +71,6 @@ class RecordLines {
       }
     });
   }
-  // Calls visit(record) for each record.
   template <typename Visit>
   void for_each_record(Visit visit) const {
     for_each_line([&](std::int64_t at) {

@@ -16,7 +16,6 @@
 
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 
 #include "vgpu/check/order/clocks/epoch.hpp"

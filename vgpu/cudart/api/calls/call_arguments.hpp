@@ -11,7 +11,6 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "vgpu/cudart/api/calls/api_call.hpp"

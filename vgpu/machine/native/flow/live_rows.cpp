@@ -90,12 +90,6 @@ void LiveRows::solve() {
   for (std::size_t at = 0; at < live_at_begin_.size(); ++at) {
     live_at_begin_[at] = read[at] | (live_at_end_[at] & ~written[at]);
   }
-  const std::size_t begin =
-      flow_.graph().block_of(flow_.program().functions.front().entry) * words_;
-  any_at_begin_ = false;
-  for (std::size_t i = 0; i < words_; ++i) {
-    any_at_begin_ = any_at_begin_ || (live_at_begin_[begin + i] | read_by_others_[i]) != 0;
-  }
 }
 
 std::vector<std::uint32_t> LiveRows::live_at_begin(Bank bank, std::uint32_t rows) const {

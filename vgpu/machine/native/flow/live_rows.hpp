@@ -25,8 +25,6 @@ class LiveRows {
   // False: every value counts as one that may be read.
   [[nodiscard]] bool is_known() const { return is_known_; }
   [[nodiscard]] const RegisterFlow& flow() const { return flow_; }
-  // Returns whether the initial value of any register may be read.
-  [[nodiscard]] bool is_any_live_at_begin() const { return any_at_begin_; }
   // Returns the rows of a bank whose initial values may be read, if is_known().
   //   rows: of the bank
   [[nodiscard]] std::vector<std::uint32_t> live_at_begin(Bank bank, std::uint32_t rows) const;
@@ -42,7 +40,6 @@ class LiveRows {
 
   RegisterFlow flow_;
   bool is_known_ = false;
-  bool any_at_begin_ = true;
   std::size_t words_ = 0;                                   // 64 registers per word
   std::vector<std::uint64_t> read_by_others_;               // by register
   std::vector<std::uint64_t> live_at_begin_, live_at_end_;  // by block and register

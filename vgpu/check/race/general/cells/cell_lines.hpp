@@ -5,7 +5,6 @@
 // cells when an access comes that parts cannot describe, and stays there until the memory is freed.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
