@@ -14,6 +14,42 @@
 namespace warpcheck::vgpu {
 namespace {
 
+// Returns the memory in which the address would be if an index had 64 bits: it is 2^32 elements
+// away.  Null: there is none.
+const Allocation* memory_without_wrap(const Fault& fault) {
+  for (const Allocation* const part : {fault.meant, fault.nearest}) {
+    if (part == nullptr || part->space != ptx::Space::global) continue;
+    const Allocation* const memory = &part->object();
+    for (std::uint64_t element = 1; element <= 16; element *= 2) {
+      const std::uint64_t distance = element << 32;
+      if (memory->contains(fault.address + distance, fault.bytes) ||
+          memory->contains(fault.address - distance, fault.bytes)) {
+        return memory;
+      }
+    }
+  }
+  return nullptr;
+}
+
+// Returns what an address may be that is near no memory.
+std::string message_of_nowhere(const Fault& fault) {
+  const std::string message = "(1) is outside every allocation: ";
+  if (const Allocation* const memory = memory_without_wrap(fault)) {
+    return message + fmt::format("an index of 32 bits has wrapped? 2^32 elements away lies {}",
+                                 memory->name.empty()
+                                     ? "an allocation of " + counted(memory->bytes, "byte")
+                                     : memory->name);
+  }
+  // Where Linux puts programs, heaps and stacks; the memory of devices is far below.
+  constexpr std::uint64_t kHostBegin = 0x5500'0000'0000, kHostEnd = 0x8000'0000'0000;
+  if (fault.address >= kHostBegin && fault.address < kHostEnd) {
+    return message +
+           "a pointer of the host (a variable, an array, malloc() or new)? Kernels need "
+           "memory of cudaMalloc() or cudaMallocManaged()";
+  }
+  return message + "a pointer of the host, one that was never set, or an index that has wrapped?";
+}
+
 std::string message_of(const Reporter& reporter, const Fault& fault) {
   const std::string_view why = reporter.why_address(*fault.program, fault.pc);
   if (!why.empty()) return fmt::format("the index of (1) has wrapped: {}", why);
@@ -22,10 +58,7 @@ std::string message_of(const Reporter& reporter, const Fault& fault) {
   if (fault.nearest != nullptr && fault.nearest->is_region) {
     return "(1) is not inside one region of a memory pool (NVTX)";
   }
-  return is_nowhere(fault)
-             ? "(1) is outside every allocation: a pointer of the host, one that was never set, or "
-               "an index that has wrapped?"
-             : "(1) is outside every allocation";
+  return is_nowhere(fault) ? message_of_nowhere(fault) : "(1) is outside every allocation";
 }
 
 // Returns whether it is a use of what has ended, which another checker reports.

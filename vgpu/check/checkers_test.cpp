@@ -89,7 +89,14 @@ TEST_F(CheckersTest, AddressesNearNullAndOthers) {
   EXPECT_EQ(message_at(0xffff'ffff'ffff'fffc), plain);
   EXPECT_EQ(message_at(0xffff'ffff'fff0'0000), plain);
   EXPECT_EQ(message_at(0xffff'ffff'ffef'ffff), nowhere);
-  EXPECT_EQ(message_at(0x7ffd'0000'0000), nowhere);
+  EXPECT_EQ(message_at(0x1234'5678'0000), nowhere);
+  EXPECT_EQ(
+      message_at(0x7ffd'0000'0000),
+      plain +
+          ": a pointer of the host (a variable, an array, malloc() or new)? Kernels need memory "
+          "of cudaMalloc() or cudaMallocManaged()");
+  EXPECT_EQ(message_at(memory.allocation().address + (std::uint64_t{4} << 32)),
+            plain + ": an index of 32 bits has wrapped? 2^32 elements away lies in");
 }
 
 TEST_F(CheckersTest, Places) {

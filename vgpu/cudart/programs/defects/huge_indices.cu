@@ -6,14 +6,14 @@
 //
 // A run without an argument is right.  With one it has that defect:
 // clang-format off
-// defect thread_number: out-of-bounds; (1) is outside every allocation: a pointer of the host, one that was never set, or an index that has wrapped?
-// defect row_times_pitch: out-of-bounds; (1) is outside every allocation: a pointer of the host, one that was never set, or an index that has wrapped?
-// defect byte_offset: out-of-bounds; (1) is outside every allocation: a pointer of the host, one that was never set, or an index that has wrapped?
+// defect thread_number: out-of-bounds; (1) is outside every allocation: an index of 32 bits has wrapped? 2^32 elements away lies an allocation of 10125938592 bytes
+// defect row_times_pitch: out-of-bounds; (1) is outside every allocation: an index of 32 bits has wrapped? 2^32 elements away lies an allocation of 10125938592 bytes
+// defect byte_offset: out-of-bounds; (1) is outside every allocation: an index of 32 bits has wrapped? 2^32 elements away lies an allocation of 10125938592 bytes
 // defect stride: data-race; nothing orders blocks of one kernel launch
-// defect volume: out-of-bounds; (1) is outside every allocation: a pointer of the host, one that was never set, or an index that has wrapped?
-// defect reversed: out-of-bounds; (1) is outside every allocation: a pointer of the host, one that was never set, or an index that has wrapped?
-// defect items: out-of-bounds; (1) is outside every allocation: a pointer of the host, one that was never set, or an index that has wrapped?
-// defect next_round: out-of-bounds; (1) is outside every allocation: a pointer of the host, one that was never set, or an index that has wrapped?
+// defect volume: out-of-bounds; (1) is outside every allocation: an index of 32 bits has wrapped? 2^32 elements away lies an allocation of 10125938592 bytes
+// defect reversed: out-of-bounds; (1) is outside every allocation: an index of 32 bits has wrapped? 2^32 elements away lies an allocation of 10125938592 bytes
+// defect items: out-of-bounds; (1) is outside every allocation: an index of 32 bits has wrapped? 2^32 elements away lies an allocation of 10125938592 bytes
+// defect next_round: out-of-bounds; (1) is outside every allocation: an index of 32 bits has wrapped? 2^32 elements away lies an allocation of 10125938592 bytes
 // clang-format on
 #include <cstdint>
 #include <cstring>
