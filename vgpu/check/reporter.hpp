@@ -79,7 +79,8 @@ class Causes {
   virtual ~Causes() = default;
   [[nodiscard]] virtual std::string of_pointer_to_nothing() const = 0;
   [[nodiscard]] virtual std::string of_use_after_free(const Allocation&) const = 0;
-  [[nodiscard]] virtual std::string of_unwritten(const Allocation&) const = 0;
+  // Of bytes that nothing has written, from this one on.
+  [[nodiscard]] virtual std::string of_unwritten(const Allocation&, std::uint32_t offset) const = 0;
   // Return the place of the host call that allocated or freed the memory; empty: not known.
   [[nodiscard]] virtual HostPlace place_of_allocation(const Allocation&) const { return {}; }
   [[nodiscard]] virtual HostPlace place_of_free(const Allocation&) const { return {}; }

@@ -107,6 +107,9 @@ class InitChecker final : public Checker, private UndefinedValuesListener {
         next = shadow.find_written(at, end);
         const std::uint32_t begin = skip_between_rows(*access.allocation, at, next);
         const bool is_first = element == ptx::kNone && begin != next;
+        // Whoever copies pitched memory as a whole takes the gaps with the rows, and no gap alone.
+        if (element == ptx::kNone && begin == next && at == access.offset && next == end)
+          element = at;
         if (is_first && !memory_->shapes().may_be_padding(shadow, begin, next, access.offset))
           element = begin;
       } else if (!shadow.taint_at(at).next_to_defined) {

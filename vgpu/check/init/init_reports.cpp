@@ -93,6 +93,9 @@ void InitReports::report_use(const UndefinedUse& use, const UseWords& words,
       finding.accesses.push_back(side_of(earlier));
     }
     finding.message = fmt::format("(2) {} {}", words.sentence, value);
+    if (const auto& first = origins.earlier ? origins.earlier : origins.own) {
+      add_cause(first->allocation, first->offset, finding);
+    }
     return finding;
   });
 }
@@ -120,6 +123,7 @@ void InitReports::copied_value(const HostAccess& access, std::uint32_t offset,
     if (origin.program == nullptr) finding.message += ": " + origin.of_library.name;
     finding.message += place_of_copy(access, offset, origin);
     add_copy(access, finding);
+    add_cause(origin.allocation, origin.offset, finding);
     return finding;
   });
 }
@@ -138,10 +142,16 @@ void InitReports::copied_element(const HostAccess& access, std::uint32_t offset,
                                 "(1) takes {} bytes in a row that nothing has written: "
                                 "whole elements, more than padding",
                                 bytes);
-    add_copy(access, finding);
-    if (reporter_.causes() != nullptr) {
-      finding.cause = reporter_.causes()->of_unwritten(*access.allocation);
+    const Allocation& whole = access.allocation->object();
+    if (whole.pitch != 0 &&
+        access.allocation->offset_in_object(offset) % whole.pitch >= whole.row_bytes) {
+      finding.message += fmt::format(
+          ": they lie between the rows of the memory, which are {} bytes apart; is the pitch of "
+          "the copy another one?",
+          whole.pitch);
     }
+    add_copy(access, finding);
+    add_cause(access.allocation, offset, finding);
     return finding;
   });
 }
@@ -158,6 +168,12 @@ void InitReports::copied_padding(const HostAccess& access, std::uint32_t offset,
     add_copy(access, finding);
     return finding;
   });
+}
+
+void InitReports::add_cause(const Allocation* allocation, std::uint32_t offset,
+                            Finding& finding) const {
+  if (allocation == nullptr || reporter_.causes() == nullptr) return;
+  finding.cause = reporter_.causes()->of_unwritten(*allocation, offset);
 }
 
 // Adds the copy as the last side.

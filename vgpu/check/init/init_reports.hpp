@@ -46,6 +46,8 @@ class InitReports {
   static UseWords words_of(UndefinedUse::Kind kind);
   void report_use(const UndefinedUse& use, const UseWords& words, const FindOrigins& find);
   [[nodiscard]] AccessSide side_of(const Origin& origin) const;
+  // Sets the earlier error of the host that left the bytes unwritten, if one is known.
+  void add_cause(const Allocation* allocation, std::uint32_t offset, Finding& finding) const;
   void add_copy(const HostAccess& access, Finding& finding) const;
   [[nodiscard]] Finding copied_from(const HostAccess& access, std::uint32_t offset,
                                     const Origin& origin) const;

@@ -332,6 +332,20 @@ TEST_F(CopyTest, OfWhatIsBetweenTheRowsOfPitchedMemoryIsANote) {
   EXPECT_EQ(findings().back().object, "g[512], first of a copy of 640 bytes");
 }
 
+TEST_F(CopyTest, OfNothingButWhatIsBetweenTheRowsIsAnError) {
+  Allocation& pitched = const_cast<Allocation&>(global.allocation());
+  pitched.row_bytes = 100;
+  pitched.pitch = 256;
+  for (std::uint32_t row = 0; row < 2; ++row) store(256 * row, 4, 4, 25);
+  host({&global.allocation(), 100, 100, false, false});
+  ASSERT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].severity, Severity::error);
+  EXPECT_TRUE(
+      findings()[0].message.ends_with("they lie between the rows of the memory, which are 256 "
+                                      "bytes apart; is the pitch of the copy "
+                                      "another one?"));
+}
+
 TEST_F(CopyTest, TheShapesMoveWithTheBytes) {
   FakeMemory target{4, ptx::Space::global, 1024};
   unwritten.on_allocate(target.allocation());

@@ -30,6 +30,8 @@ void ReportedOrigins::see(const UndefinedValuesListener::First& first) {
   if (first.load == nullptr) return;
   seen.space = first.load->space;
   seen.object = describe_element(*first.load, first.lane);
+  seen.allocation = first.load->allocation;
+  seen.offset = first.load->offset[first.lane];
   seen.variable = variable_of(*first.load->allocation, first.load->offset[first.lane]);
 }
 
@@ -57,6 +59,8 @@ Origin ReportedOrigins::of(std::uint32_t index, const UndefinedOrigin& origin) c
   reported.space = seen.space;
   reported.object = seen.object;
   reported.variable = seen.variable;
+  reported.allocation = seen.allocation;
+  reported.offset = seen.offset;
   reported.block = seen.block;
   reported.thread = seen.thread;
   return reported;

@@ -16,8 +16,10 @@ struct Origin : UndefinedOrigin {
   ptx::Space space = ptx::Space::generic;
   std::string object;  // at its first occurrence
   std::string variable;
-  Dim3 block, thread;           // of its first occurrence
-  LibraryOperand of_library{};  // set for a library function
+  const Allocation* allocation = nullptr;  // that its first occurrence reads; null: none
+  std::uint32_t offset = 0;                // in it
+  Dim3 block, thread;                      // of its first occurrence
+  LibraryOperand of_library{};             // set for a library function
 
   [[nodiscard]] Lack lack() const {
     switch (kind) {
@@ -48,6 +50,8 @@ class ReportedOrigins {
   struct Seen {
     ptx::Space space = ptx::Space::generic;
     std::string object, variable;
+    const Allocation* allocation = nullptr;
+    std::uint32_t offset = 0;
     Dim3 block, thread;
   };
   std::vector<Seen> seen_;                // by the index of an origin

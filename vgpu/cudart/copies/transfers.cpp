@@ -292,6 +292,9 @@ void Transfers::host_read(std::string_view call, const Rows& rows, const Operati
 void Transfers::host_write(std::string_view call, const Rows& rows, const Operation& operation,
                            const Brought& brought, const Bytes& bytes) {
   const bool ahead = operation.ahead != nullptr && !operation.ahead->states_are_left;
+  if (rows.box.depth * rows.box.height == 1) {
+    findings_.mishaps().wrote(*rows.allocation, call, row_at(rows, 0, 0).offset, rows.box.width);
+  }
   Touch now{.call = call, .rows = rows, .write = true, .brought = brought};
   notify_of_host_access(now, unordered_launches(operation), ahead,
                         {brought.host, brought.pitch, brought.slice}, bytes);

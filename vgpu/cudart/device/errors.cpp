@@ -1,6 +1,5 @@
 #include "vgpu/cudart/device/errors.hpp"
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,9 +46,9 @@ cudaError_t Errors::record(cudaError_t error) {
   if (!is_driver_call(current_call())) last_.set(error);
   // Errors caused by a fatally failed launch are reported with that launch.
   if (trial_.in_ambient() && !findings_.call_is_told() && error != sticky_) {
-    const std::optional<std::size_t> finding = report_failed_call(
+    const std::optional<FailureReport> report = report_failed_call(
         findings_, ProgramAddresses(allocations_), error, reason_, described_call_);
-    if (finding && described_call_.needs_question) last_.set_unasked(*finding);
+    if (report && report->needs_question) last_.set_unasked(report->finding);
   }
   return error;
 }

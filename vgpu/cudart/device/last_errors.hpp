@@ -1,7 +1,8 @@
 // cudaGetLastError: the last error of each host thread, of any device.
 //
-// A `<<<>>>` returns nothing, so a thread learns that it has failed only if it asks for the last
-// error.  Launches of which it never does are remembered.
+// A `<<<>>>` returns nothing, and programs leave results of other calls unread, so a thread learns
+// that they have failed only if it asks for the last error.  Calls of which it never does are
+// remembered.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -33,9 +34,10 @@ class LastErrors {
   void set(cudaError_t error) { of_thread_[this_thread()] = error; }
   // Sets the error of work that no call has waited for: the first thread that asks receives it.
   void set_for_anybody(cudaError_t error) { of_nobody_ = error; }
-  // The last error of the calling thread is that of a failed `<<<>>>`, which this finding reports.
+  // The last error of the calling thread is that of a failed call, which this finding reports, and
+  // nothing else tells the thread that it has failed.
   void set_unasked(std::size_t finding) { unasked_of_thread_[this_thread()].insert(finding); }
-  // Returns the findings of the launches for whose error no thread has asked.
+  // Returns the findings of the calls for whose error no thread has asked.
   [[nodiscard]] std::set<std::size_t> unasked() const {
     std::set<std::size_t> all;
     for (const auto& [thread, findings] : unasked_of_thread_) {

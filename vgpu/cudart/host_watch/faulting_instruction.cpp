@@ -1,26 +1,14 @@
 #include "vgpu/cudart/host_watch/faulting_instruction.hpp"
 
-#include <capstone/capstone.h>
-
 #include <algorithm>
 #include <cstddef>
+
+#include "vgpu/cudart/host_watch/host_decoder.hpp"
 
 namespace warpcheck::cudart {
 namespace {
 
-constexpr std::size_t kInstructionBytesMax = 15;
 constexpr std::uint8_t kAccessBytesMax = 64;
-
-// Created on first use; SIZE_MAX: it cannot be created.
-csh decoder() {
-  static const csh made = [] {
-    csh handle = SIZE_MAX;
-    if (::cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK) return csh{SIZE_MAX};
-    ::cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-    return handle;
-  }();
-  return made;
-}
 
 bool is_repeated(const cs_x86& detail, unsigned instruction) {
   if (detail.prefix[0] != X86_PREFIX_REP && detail.prefix[0] != X86_PREFIX_REPNE) return false;
@@ -49,10 +37,10 @@ bool is_repeated(const cs_x86& detail, unsigned instruction) {
 
 FaultingInstruction decode_faulting(const void* code, bool write) {
   FaultingInstruction result;
-  if (decoder() == SIZE_MAX) return result;
+  if (host_decoder() == SIZE_MAX) return result;
   cs_insn* decoded = nullptr;
   const auto* const bytes = static_cast<const std::uint8_t*>(code);
-  if (::cs_disasm(decoder(), bytes, kInstructionBytesMax, 0, 1, &decoded) != 1) return result;
+  if (::cs_disasm(host_decoder(), bytes, kInstructionBytesMax, 0, 1, &decoded) != 1) return result;
   const cs_x86& detail = decoded->detail->x86;
   const std::uint8_t wanted = write ? CS_AC_WRITE : CS_AC_READ;
   for (std::uint8_t i = 0; i < detail.op_count; ++i) {

@@ -161,6 +161,7 @@ struct UndefinedRegisters::Flow {
   [[nodiscard]] std::ptrdiff_t moved_sources(OperandSet moved) const;
   void set_whole(const UndefinedLanes& value) const;
   void take_values(OperandSet moved);
+  [[nodiscard]] std::uint32_t lanes_multiplied() const;
   [[nodiscard]] bool is_copy() const;
   void copy() const;
   void move(OperandSet moved);
@@ -234,6 +235,21 @@ void UndefinedRegisters::Flow::take_values(OperandSet moved) {
     of_result.whole &= ~from.mask | from.values.whole;
     of_result.calculated &= ~from.mask | from.values.calculated;
   }
+  of_result.calculated |= lanes_multiplied();
+}
+
+// Returns the lanes in which a power of two multiplies all that was loaded.  Shifts by whole bytes
+// may pack, and a shifted part of a word may be a bit-field.
+std::uint32_t UndefinedRegisters::Flow::lanes_multiplied() const {
+  const std::uint32_t whole =
+      operand[ComputeOperand::a].mask & operand[ComputeOperand::a].values.whole;
+  if (instr.opcode != Opcode::shl_ || (whole & mask) == 0) return 0;
+  const LaneBits counts = values_of(banks, instr[ComputeOperand::b], 4);
+  std::uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    lanes |= std::uint32_t{counts[lane] % 8 != 0} << lane;
+  }
+  return lanes & whole;
 }
 
 // Returns whether the instruction only copies a word.

@@ -9,6 +9,7 @@
 #include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/api/calls/call_place.hpp"
 #include "vgpu/cudart/api/calls/known_addresses.hpp"
+#include "vgpu/cudart/api/calls/unread_result.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/driver/driver_errors.hpp"
@@ -144,9 +145,9 @@ void report_failed_library_call(Findings& findings, const LibraryFailure& failur
   findings.mishaps().add(failure.function, key, nullptr);
 }
 
-std::optional<std::size_t> report_failed_call(Findings& findings, const KnownAddresses& known,
-                                              cudaError_t error, std::string_view reason,
-                                              const FailedCall& call) {
+std::optional<FailureReport> report_failed_call(Findings& findings, const KnownAddresses& known,
+                                                cudaError_t error, std::string_view reason,
+                                                const FailedCall& call) {
   const ApiCall& made = current_call();
   if (made.name == nullptr || is_question(made.name, error)) return {};
   std::vector<const void*> places = callers_from(made.return_address);
@@ -179,14 +180,21 @@ std::optional<std::size_t> report_failed_call(Findings& findings, const KnownAdd
     return finding;
   });
   mishaps.add(made.name, key, target_of(known, made));
-  return mishaps.finding_of(key);
+  return FailureReport{
+      .finding = mishaps.finding_of(key),
+      .needs_question = call.needs_question ||
+                        (call.text.empty() && does_work(made.name) && result_is_unread(places))};
 }
 
 void raise_unasked(vgpu::Finding& finding) {
   finding.severity = vgpu::Severity::error;
   finding.message +=
-      "; the program never asks for this error (cudaGetLastError()), so nothing tells it that the "
-      "kernel did not run";
+      finding.kernel.empty()
+          ? "; the program reads neither this result nor cudaGetLastError(), and goes on as if the "
+            "call had succeeded"
+          : "; the program never asks for this error (cudaGetLastError()), so nothing tells it "
+            "that "
+            "the kernel did not run";
 }
 
 }  // namespace warpcheck::cudart

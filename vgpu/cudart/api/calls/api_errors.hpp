@@ -1,7 +1,8 @@
-// Reports failed calls of the runtime API as findings.  Whether a program checks the result of a
-// call is not visible from outside, so each is a note, reported once for each place.  A `<<<>>>`
-// has no result: if the program never asks for its error, the kernel is missing and nobody knows.
-// That is an error, which is known only at the program's end.
+// Reports failed calls of the runtime API as findings, once for each place.  Whether a program
+// handles the failure of a call is not visible from outside, so each is a note.  It is an error if
+// nothing tells the program that work is missing: it never asks for the last error, and the call is
+// a `<<<>>>`, which has no result, or one whose result the program does not read
+// (unread_result.hpp).  That is known only at the program's end.
 //
 // Not reported are calls whose failure is an ordinary answer to a query (whether an event is
 // complete, whether a device has an attribute), calls that are refused by name or reported as
@@ -37,11 +38,15 @@ struct FailedCall {
 // Reports the current call of this thread as failed, and records it as a possible cause of later
 // findings.
 //   reason: which limit it breaks, and by what; empty: not known
-// Returns the number of the finding; none: the failure is the answer to a query.
-std::optional<std::size_t> report_failed_call(Findings& findings, const KnownAddresses& known,
-                                              cudaError_t error, std::string_view reason,
-                                              const FailedCall& call);
-// Makes such a finding an error: the program has never asked for the launch's error.
+struct FailureReport {
+  std::size_t finding = 0;
+  bool needs_question = false;  // only the last error tells the program that the call has failed
+};
+// Returns nothing if the failure is the answer to a query.
+std::optional<FailureReport> report_failed_call(Findings& findings, const KnownAddresses& known,
+                                                cudaError_t error, std::string_view reason,
+                                                const FailedCall& call);
+// Makes such a finding an error: the program has never asked for the last error.
 void raise_unasked(vgpu::Finding& finding);
 
 // Reports a failed call of a library in the same way (library_interface.hpp).

@@ -31,8 +31,26 @@ bool is_launch(std::string_view call) {
 
 }  // namespace
 
+// Returns "cudaMemcpy at scale.cu:8 wrote bytes 0 to 299 of 1200 only; 1200 is 4 times as many:
+// sizes of copies are in bytes".
+std::string Mishaps::text_of(const ShortWrite& write, std::uint64_t all) {
+  const vgpu::HostPlace place = place_of_call(write.return_address);
+  const std::string at =
+      place.file.empty()
+          ? place.code
+          : fmt::format("{}:{}", place.file.substr(place.file.rfind('/') + 1), place.line);
+  std::string text = fmt::format("{}{}{} wrote bytes {} to {} of {} only", write.call,
+                                 at.empty() ? "" : " at ", at, write.begin, write.end - 1, all);
+  for (const std::uint64_t element : {2u, 4u, 8u, 16u}) {
+    if (write.begin != 0 || write.end * element != all) continue;
+    text += fmt::format("; {} is {} times as many: sizes of copies are in bytes", all, element);
+  }
+  return text;
+}
+
 void Mishaps::clear() {
   freed_at_.clear();
+  short_writes_.clear();
   memory_calls_.clear();
   performing_ = nullptr;
   if (calls_ != 0 || !failures_.empty()) *this = {};
@@ -75,9 +93,23 @@ std::string Mishaps::of_use_after_free(const vgpu::Allocation& allocation) const
   return is_later ? last_allocation_ : std::string();
 }
 
-std::string Mishaps::of_unwritten(const vgpu::Allocation& allocation) const {
-  const auto write = writes_.find(&allocation);
-  return write != writes_.end() ? write->second : last_launch_;
+void Mishaps::wrote(const vgpu::Allocation& allocation, std::string_view call, std::uint64_t begin,
+                    std::uint64_t bytes) {
+  const std::uint64_t end = begin + bytes;
+  if (end >= allocation.bytes && !short_writes_.contains(&allocation)) return;
+  ShortWrite& last = short_writes_[&allocation];
+  if (end > last.end) last = {performing_, std::string(call), begin, end};
+}
+
+std::string Mishaps::of_unwritten(const vgpu::Allocation& allocation, std::uint32_t offset) const {
+  const auto failed = writes_.find(&allocation);
+  if (failed != writes_.end()) return failed->second;
+  const vgpu::Allocation& whole = allocation.object();
+  const auto write = short_writes_.find(&whole);
+  if (write == short_writes_.end() || write->second.end > allocation.offset_in_object(offset)) {
+    return allocation.space == ptx::Space::global ? last_launch_ : std::string();
+  }
+  return text_of(write->second, whole.bytes);
 }
 
 }  // namespace warpcheck::cudart

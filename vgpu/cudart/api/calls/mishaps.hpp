@@ -1,5 +1,6 @@
 // Records failed calls as possible causes of later findings: a pointer that is invalid because its
-// allocation failed, bytes that are unwritten because a copy or a launch did not happen.  It also
+// allocation failed, bytes that are unwritten because a copy or a launch did not happen, or because
+// a copy ended before them.  It also
 // knows the calls that findings name: the one that is running, and those that allocated and freed
 // memory.
 #pragma once
@@ -32,6 +33,9 @@ class Mishaps final : public vgpu::Causes {
   // Records that it has failed; the same call can fail often.
   //   target: the memory that it should have written, or null
   void add(std::string_view call, const std::string& key, const vgpu::Allocation* target);
+  // The running call has written these bytes of the memory, in one row.
+  void wrote(const vgpu::Allocation& allocation, std::string_view call, std::uint64_t begin,
+             std::uint64_t bytes);
   // The host now executes an operation requested by the call with this return address; null: not
   // known.
   void perform(const void* return_address) { performing_ = return_address; }
@@ -52,7 +56,8 @@ class Mishaps final : public vgpu::Causes {
   [[nodiscard]] std::string of_pointer_to_nothing() const override;
   // Returns the failed allocation that was to replace the freed memory.
   [[nodiscard]] std::string of_use_after_free(const vgpu::Allocation& allocation) const override;
-  [[nodiscard]] std::string of_unwritten(const vgpu::Allocation& allocation) const override;
+  [[nodiscard]] std::string of_unwritten(const vgpu::Allocation& allocation,
+                                         std::uint32_t offset) const override;
   [[nodiscard]] vgpu::HostPlace place_of_allocation(
       const vgpu::Allocation& allocation) const override {
     return memory_calls_.place_of_allocation(allocation);
@@ -67,13 +72,23 @@ class Mishaps final : public vgpu::Causes {
     std::size_t finding = 0;
   };
 
+  // A copy or fill that ends before the end of its memory.
+  struct ShortWrite {
+    const void* return_address = nullptr;
+    std::string call;
+    std::uint64_t begin = 0, end = 0;
+  };
+
+  static std::string text_of(const ShortWrite& write, std::uint64_t all);
+
   const void* performing_ = nullptr;
   std::map<std::string, Failure> failures_;  // by key
   std::uint64_t calls_ = 0;                  // number of failed calls
   std::string first_allocation_, last_allocation_, last_launch_;
   std::uint64_t last_allocation_at_ = 0;
   std::size_t allocations_ = 0;
-  std::map<const vgpu::Allocation*, std::string> writes_;  // the latest failed write of each
+  std::map<const vgpu::Allocation*, std::string> writes_;       // the latest failed write of each
+  std::map<const vgpu::Allocation*, ShortWrite> short_writes_;  // that ends last
   // The number of failed calls at each free, oldest first.  Most frees are never looked up.
   std::vector<std::pair<const vgpu::Allocation*, std::uint64_t>> freed_at_;
   MemoryCalls memory_calls_;

@@ -1,15 +1,16 @@
-// Calls of the runtime library that fail are notes, and are the cause of what follows from them; what
-// questions answer is none.  ci/exec/runtime_test.py builds it in other ways.
+// Calls of the runtime library that fail are notes, or errors if work is missing and the program does
+// not read their results.  They are the cause of what follows from them, as copies are that end too
+// early; what questions answer is none.  ci/exec/runtime_test.py builds it in other ways.
 // case too_much: | --memory 4G | too-much
-// expect too_much: note api-error too_much
+// expect too_much: error api-error too_much
 // expect too_much: error out-of-bounds store
-// says too_much: note: api-error cudaMalloc(&pointer, 8589934592)
+// says too_much: ========= api-error cudaMalloc(&pointer, 8589934592)
 // says too_much: (1) returned cudaErrorMemoryAllocation: out of memory; `exec --memory` sets the size of the device's memory, and `--device` selects another device
 // says too_much: cudaMalloc(&pointer, 8589934592) failed before: cudaErrorMemoryAllocation, 
 // case too_much_managed: | --memory 4G | too-much-managed
-// expect too_much_managed: note api-error too_much_managed
+// expect too_much_managed: error api-error too_much_managed
 // expect too_much_managed: error use-after-free
-// says too_much_managed: note: api-error cudaMallocManaged(&pointer, 8589934592, 1)
+// says too_much_managed: ========= api-error cudaMallocManaged(&pointer, 8589934592, 1)
 // says too_much_managed: (1) returned cudaErrorMemoryAllocation: out of memory; `exec --memory` sets the size of the device's memory, and `--device` selects another device
 // says too_much_managed: cudaMallocManaged(&pointer, 8589934592, 1) failed before
 // case no_blocks: | --memory 4G | no-blocks
@@ -19,18 +20,40 @@
 // says no_blocks: (1) returned cudaErrorInvalidValue: invalid argument
 // says no_blocks: fill<<<0, 32>>>(...) failed before: cudaErrorInvalidValue, 
 // case bad_copy: | --memory 4G | bad-copy
-// expect bad_copy: note api-error wrong_way
+// expect bad_copy: error api-error wrong_way
 // expect bad_copy: error uninitialized-read
-// says bad_copy: note: api-error cudaMemcpy(0xf0000000000, host pointer, 128, cudaMemcpyDeviceToHost)
+// says bad_copy: ========= api-error cudaMemcpy(0xf0000000000, host pointer, 128, cudaMemcpyDeviceToHost)
 // says bad_copy: cudaMemcpy(0xf0000000000, host pointer, 128, cudaMemcpyDeviceToHost) failed before
 // case again: | --memory 4G | again
 // expect again: note api-error x3 in_a_loop
-// expect again: note api-error another_device
+// expect again: error api-error another_device
 // says again: note: api-error cudaStreamDestroy(stream 0)
 // says again: (1) returned cudaErrorInvalidResourceHandle: invalid resource handle
-// says again: note: api-error cudaSetDevice(7)
+// says again: ========= api-error cudaSetDevice(7)
 // says again: (1) returned cudaErrorInvalidDevice: invalid device ordinal
-// says again: 0 errors, 2 notes
+// says again: ; the program reads neither this result nor cudaGetLastError(), and goes on
+// says again: 1 error, 1 note
+// case read_results: | --memory 4G | read-results
+// expect read_results: note api-error of_value
+// expect read_results: note api-error of_branch
+// expect read_results: note api-error of_function
+// expect read_results: note api-error asked_later
+// expect read_results: error api-error not_read
+// case short_copy: | | short-copy
+// expect short_copy: error uninitialized-read twice copied_back
+// says short_copy: cause: cudaMemcpy at failed.cu:
+// says short_copy: wrote bytes 0 to 31 of 128 only; 128 is 4 times as many: sizes of copies are in bytes
+// case short_fill: | | short-fill
+// expect short_fill: error uninitialized-read twice copied_back
+// says short_fill: cause: cudaMemset at failed.cu:
+// says short_fill: wrote bytes 0 to 99 of 128 only
+// conceals short_fill: times as many
+// case full_fill: | | full-fill
+// expect full_fill: clean
+// case packed_rows: | | packed-rows
+// expect packed_rows: error uninitialized-read packed_rows
+// expect packed_rows: note uninitialized-read packed_rows
+// says packed_rows: they lie between the rows of the memory, which are 512 bytes apart; is the pitch of the copy another one?
 // case callback: | --memory 4G | callback
 // expect callback: note api-error in_a_callback
 // says callback: note: api-error cudaDeviceSynchronize()
@@ -143,6 +166,60 @@ void bad_copy() {
   cudaMalloc((void**)&data, sizeof host);
   cudaMemcpy(data, host, sizeof host, cudaMemcpyDeviceToHost);  //~ wrong_way
   cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost);
+  cudaFree(data);
+}
+
+cudaError_t copy_the_wrong_way(int* data) {
+  int host[32] = {};
+  return cudaMemcpy(data, host, 16, cudaMemcpyDeviceToHost);  //~ of_function
+}
+
+// Each result but the last is read, or the error is asked for.
+void read_results() {
+  int *data = nullptr, host[32] = {};
+  cudaMalloc(&data, sizeof host);
+  const size_t bytes = sizeof host;
+  const cudaError_t e = cudaMemcpy(data, host, bytes, cudaMemcpyDeviceToHost);  //~ of_value
+  if (cudaMemcpy(data, host, bytes, cudaMemcpyDeviceToHost)) {                  //~ of_branch
+    std::printf("%s, %s\n", cudaGetErrorName(e), cudaGetErrorName(copy_the_wrong_way(data)));
+  }
+  cudaMemcpy(data, host, 8, cudaMemcpyDeviceToHost);  //~ asked_later
+  cudaPeekAtLastError();
+  cudaMemcpy(data, host, 4, cudaMemcpyDeviceToHost);  //~ not_read
+  cudaFree(data);
+}
+
+__global__ void double_all(int* data) {
+  data[threadIdx.x] *= 2;  //~ twice
+}
+
+// bytes: of the beginning, which a copy, or else a fill, brings
+void short_input(bool is_copy, size_t bytes) {
+  int *data, host[32] = {};
+  cudaMalloc(&data, sizeof host);
+  if (is_copy) {
+    cudaMemcpy(data, host, bytes, cudaMemcpyHostToDevice);
+  } else {
+    cudaMemset(data, 1, bytes);
+  }
+  double_all<<<1, 32>>>(data);
+  cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost);  //~ copied_back
+  cudaFree(data);
+}
+
+__global__ void fill_rows(int* data, size_t pitch) {
+  reinterpret_cast<int*>(reinterpret_cast<char*>(data) + blockIdx.x * pitch)[threadIdx.x] = 1;
+}
+
+// Copies rows of pitched memory as if nothing lay between them.
+void packed_rows() {
+  int *data, host[4][40];
+  const size_t row = sizeof host[0];
+  size_t pitch;
+  cudaMallocPitch(&data, &pitch, row, 4);
+  fill_rows<<<4, 40>>>(data, pitch);
+  cudaMemcpy2D(host, row, data, row, row, 4, cudaMemcpyDeviceToHost);  //~ packed_rows
+  cudaMemcpy2D(host, row, data, pitch, row, 4, cudaMemcpyDeviceToHost);
   cudaFree(data);
 }
 
@@ -348,6 +425,11 @@ int main(int argc, char** argv) {
   if (mode == "too-much-managed") too_much_managed_memory();
   if (mode == "no-blocks") no_blocks();
   if (mode == "bad-copy") bad_copy();
+  if (mode == "read-results") read_results();
+  if (mode == "short-copy") short_input(true, 32);
+  if (mode == "short-fill") short_input(false, 100);
+  if (mode == "full-fill") short_input(false, 128);
+  if (mode == "packed-rows") packed_rows();
   if (mode == "callback") calls_in_a_callback();
   if (mode == "again") again_and_again();
   if (mode == "questions") questions();

@@ -1,5 +1,5 @@
-// A failed call names the limit that it breaks, and by what.  It is a note, but for a `<<<>>>` for
-// whose error the program never asks.
+// A failed call names the limit that it breaks, and by what.  It is a note, but for calls of which nothing tells the
+// program that they have failed: a `<<<>>>`, or a copy whose result is not read, while nobody asks for the last error.
 // case grid: | | grid
 // expect grid: error api-error grid
 // says grid: (1) returned cudaErrorInvalidValue: invalid argument; gridDim.y 75000 > 65535
@@ -28,7 +28,7 @@
 // expect cooperative: note api-error cooperative
 // says cooperative: 100000 blocks of a cooperative grid > 4224 that are resident at once: 32 on each of 132 multiprocessors
 // case rows: | | rows
-// expect rows: note api-error rows
+// expect rows: error api-error rows
 // says rows: ; a row of 128 bytes > pitch 64
 // case pitch: | | pitch
 // expect pitch: note api-error pitch
@@ -37,16 +37,16 @@
 // expect aligned: note api-error aligned
 // says aligned: ; the pointer is no multiple of 512 bytes (textureAlignment)
 // case device: | | device
-// expect device: note api-error device
+// expect device: error api-error device
 // says device: invalid device ordinal; device 7, and the devices are 0 to 0
 // case of_device: | | of-device
-// expect of_device: note api-error of_device
+// expect of_device: error api-error of_device
 // says of_device: ; the target is memory of the device, and memory of the host is wanted
 // case of_host: | | of-host
-// expect of_host: note api-error of_host
+// expect of_host: error api-error of_host
 // says of_host: ; the target is memory of the host, and memory of the device is wanted
 // case kind: | | kind
-// expect kind: note api-error kind
+// expect kind: error api-error kind
 // says kind: ; 9 is no cudaMemcpyKind
 // case other_device: | --devices 2 | other-device
 // expect other_device: error api-error other_device
@@ -73,7 +73,7 @@
 // expect edge: note api-error edge
 // says edge: ; edge 0 exists already
 // case array: | | array
-// expect array: note api-error array
+// expect array: error api-error array
 // says array: ; 4 rows of 128 bytes from row 0 and byte 0 on are not inside an array of 4 rows of 64 bytes
 // case all_fit: | | all-fit
 // expect all_fit: clean

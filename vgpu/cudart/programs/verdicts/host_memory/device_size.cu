@@ -24,7 +24,7 @@
 // case too_many_waiting: | | 4
 // expect too_many_waiting: error deadlock poll behind
 // case allocation: | --memory 64M | 5
-// expect allocation: note api-error allocation
+// expect allocation: error api-error allocation
 // says allocation: `exec --memory` sets the size of the device's memory, and `--device` selects another device
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
