@@ -38,12 +38,14 @@ EXAMPLES = {
 WRITTEN_BY_THE_READER = {"adding-a-kernel.md": "reverse"}
 
 
+@functools.cache
 def files_below(root):
-    for top in TOP:
-        path = root / top
-        yield from [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
+    tops = [root / top for top in TOP]
+    return [file for top in tops for file in ([top] if top.is_file() else sorted(top.rglob("*")))
+            if file.suffix in SOURCES and file.is_file()]
 
 
+@functools.cache
 def code_of(path):
     """The code without comments, which do not count as places."""
     text = path.read_text(errors="replace")
@@ -51,6 +53,7 @@ def code_of(path):
     return [line.split(mark)[0] for line in text.splitlines()]
 
 
+@functools.cache
 def is_test(name):
     return any(fnmatch.fnmatch(name, each) for each in TESTS)
 
@@ -60,7 +63,7 @@ def places(root, identifier, own):
     found = {}
     for path in files_below(root):
         name = path.relative_to(root).as_posix()
-        if path.suffix not in SOURCES or name in own or is_test(name):
+        if name in own or is_test(name):
             continue
         lines = sum(1 for line in code_of(path) if re.search(identifier, line))
         if lines:
