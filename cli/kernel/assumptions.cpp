@@ -91,7 +91,7 @@ class Assuming {
     choose_block();
     choose_ranges();
     find_index_arrays(prober_, kernel());
-    find_locks();
+    find_endless_contents();
     fit_lengths();
     report();
     made_.runs = prober_.runs();
@@ -364,28 +364,53 @@ class Assuming {
     }
   }
 
-  // Arrays with whose values a kernel does not end if they are not zeros: locks that somebody
-  // holds, and nobody leaves.
-  void find_locks() {
-    if (!has_atomic_results(module_, kernel().mangled)) return;
+  // Arrays with whose values a kernel does not end soon: locks that somebody holds, and nobody
+  // leaves, and numbers that loops count down.
+  void find_endless_contents() {
+    // Contents of one shape come first, one by one: a run that does not end takes long.
     const auto ends = [&](const std::vector<Fill>& fill) {
-      return std::ranges::all_of(probe(kernel(), kQuickRuns, fill),
-                                 [](const Probe& run) { return run.second.ends; });
+      const auto run_ends = [](const Probe& run) { return run.second.ends; };
+      for (std::uint64_t seed = 0; seed < kQuickRuns; ++seed) {
+        if (!std::ranges::all_of(probe(kernel(), 1, fill, seed), run_ends)) return false;
+      }
+      return std::ranges::all_of(probe(kernel(), kQuickRuns, fill), run_ends);
     };
-    std::optional<bool> ends_with_zeros;
+    const bool has_locks = has_atomic_results(module_, kernel().mangled);
+    if (!has_locks && ends(all(Fill::drawn))) return;
+    if (!ends(all(Fill::zeros))) return;
     for (std::size_t i = 0; i < kernel().arrays.size(); ++i) {
       ArrayParameter& array = kernel().arrays[i];
-      if (given_.values.contains(array.name)) continue;
-      if (!ends_with_zeros) ends_with_zeros = ends(all(Fill::zeros));
-      if (!*ends_with_zeros) return;
+      if (given_.values.contains(array.name) || (array.values && !has_locks)) continue;
       std::vector<Fill> fill = all(Fill::zeros);
       fill[i] = Fill::drawn;
       if (ends(fill)) continue;
-      array.values = ValueRange{0, 0};
-      made_.notes.push_back(fmt::format(
-          "{0} begins with zeros: with others the kernel does not end (--let {0}=LOW..HIGH)",
-          array.name));
+      if (has_locks) {
+        array.values = ValueRange{0, 0};
+        made_.notes.push_back(fmt::format(
+            "{0} begins with zeros: with others the kernel does not end (--let {0}=LOW..HIGH)",
+            array.name));
+        continue;
+      }
+      array.values = few_rounds(array);
+      if (!ends(fill)) {
+        array.values.reset();
+        continue;
+      }
+      counted_.insert(array.name);
+      made_.notes.push_back(
+          fmt::format("{0} has values of {1}..{2} in trials: with larger ones the kernel runs long "
+                      "(--let {0}=LOW..HIGH)",
+                      array.name, array.values->low, array.values->high));
     }
+  }
+
+  // Values that a loop counts down soon.
+  static ValueRange few_rounds(const ArrayParameter& array) {
+    constexpr std::int64_t kRounds = 64;
+    const bool is_signed = std::ranges::all_of(array.columns, [](const auto& column) {
+      return !is_integer(column.element) || range_of(column.element).low < 0;
+    });
+    return {is_signed ? -kRounds : 0, kRounds};
   }
 
   [[nodiscard]] bool is_length_given(const ArrayParameter& array) const {
@@ -456,6 +481,7 @@ class Assuming {
     for (std::size_t i = 0; i < kernel().arrays.size(); ++i) {
       ArrayParameter& array = kernel().arrays[i];
       if (!array.values || given_.values.contains(array.name) || array.columns.size() > 1) continue;
+      if (counted_.contains(array.name)) continue;
       const std::string text = fitted_length(kernel(), samples_of(seen.most, i)).text();
       if (!text.ends_with(" + 1") || text.find('?') != std::string::npos) continue;
       array.order = ArrayParameter::Order::ascending;
@@ -482,7 +508,9 @@ class Assuming {
     if (!data_decide) return fitted_length(kernel(), most);
     std::int64_t indices = 1;
     for (const ArrayParameter& array : kernel().arrays) {
-      if (array.values) indices = std::max(indices, array.values->high + 1);
+      if (array.values && !counted_.contains(array.name)) {
+        indices = std::max(indices, array.values->high + 1);
+      }
     }
     const IndexedLength fitted = fitted_length_by_data(kernel(), most, plain, indices);
     if (!fitted.is_known) {
@@ -591,6 +619,7 @@ class Assuming {
   Assumptions made_;
   std::set<std::string> free_;                // integers whose range is chosen here
   std::set<std::string> with_length_;         // arrays of which somebody has said it
+  std::set<std::string> counted_;             // arrays whose values are few rounds of loops
   std::map<std::string, std::int64_t> lows_;  // 0 where there is none
 };
 

@@ -182,7 +182,7 @@ TEST_F(KernelCommand, StoresOfOneConstantPreventNoProofAndStoresOfOneDatumDo) {
   expect_contains(tried("in[0]"), "tried only: a note: ");
 }
 
-TEST_F(KernelCommand, ALockBeginsFree) {
+TEST_F(KernelCommand, ArraysBeginWithValuesWithWhichTheKernelEnds) {
   write("kernel.cu", R"(__global__ void locked(int* lock, int* sum) {
   while (atomicCAS(lock, 0, 1) != 0) {}
   __threadfence();
@@ -190,12 +190,18 @@ TEST_F(KernelCommand, ALockBeginsFree) {
   __threadfence();
   atomicExch(lock, 0);
 }
+__global__ void counted_down(int* a) {
+  int v = a[blockIdx.x];
+  while (__syncthreads_or(v > 0)) --v;
+  a[blockIdx.x] = v;
+}
 )");
-  const Outcome outcome = kernel("kernel.cu --block 1 --grid 2 --trials 10");
+  const Outcome outcome = kernel("kernel.cu locked counted_down --block 1 --grid 2 --trials 10");
   EXPECT_EQ(outcome.status, 0) << outcome.out;
-  EXPECT_NE(outcome.out.find("note: lock begins with zeros: with others the kernel does not end"),
-            std::string::npos)
-      << outcome.out;
+  expect_contains(outcome.out, "note: lock begins with zeros: with others the kernel does not end");
+  expect_contains(outcome.out,
+                  "note: a has values of -64..64 in trials: with larger ones the kernel runs long "
+                  "(--let a=LOW..HIGH)");
 }
 
 TEST_F(KernelCommand, OperationsOfAWarpWithoutAMaskAreOfWarpsInLockstep) {

@@ -8,7 +8,9 @@ namespace warpcheck {
 namespace {
 
 constexpr int kDrawsMax = 400;
-constexpr int kRunsAlone = 16;   // of one array with values
+constexpr int kRunsAlone = 16;  // of one array with values
+// Of an array that decides what is accessed, and is no index.
+constexpr ValueRange kSmall{-64, 63};
 constexpr int kRunsBehind = 40;  // of one array behind others: what they lead to is rarer
 
 bool is_of_bytes(const ArrayParameter& array) {
@@ -24,6 +26,16 @@ bool touch_the_same(const std::vector<Probe>& a, const std::vector<Probe>& b) {
   });
 }
 
+bool is_signed(const ArrayParameter& array) {
+  return std::ranges::all_of(array.columns, [](const ArrayParameter::Column& column) {
+    return is_integer(column.element) && range_of(column.element).low < 0;
+  });
+}
+
+bool leaves(const std::vector<Probe>& seen) {
+  return std::ranges::any_of(seen, [](const Probe& run) { return run.second.leaves_arrays; });
+}
+
 // An array that decides something when it has values, and those that `fill` names have them, too.
 bool find_one(Prober& prober, KernelDescription& kernel, std::vector<Fill> fill, int runs) {
   const std::vector<Probe> known = probes(prober, kernel, runs, fill);
@@ -34,7 +46,9 @@ bool find_one(Prober& prober, KernelDescription& kernel, std::vector<Fill> fill,
     const std::vector<Probe> filled = probes(prober, kernel, runs, fill);
     fill[i] = Fill::zeros;
     if (touch_the_same(known, filled)) continue;
-    array.values = kIndices;
+    array.values = kSmall;
+    fill[i] = Fill::drawn;
+    if (!is_signed(array) || leaves(probes(prober, kernel, runs, fill))) array.values = kIndices;
     return true;
   }
   return false;

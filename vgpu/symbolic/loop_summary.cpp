@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -304,6 +305,61 @@ void Walk::guess_orders(Summary& summary, const ThreadState& after) {
   }
 }
 
+// What an iteration adds to a symbol, if that is one of few numbers.
+std::optional<Interval> Walk::step_of(const z3::expr& term, const z3::expr& symbol) {
+  constexpr Integer kStepMost = 64;
+  if (!term.is_app() || term.decl().decl_kind() != Z3_OP_ITE) {
+    const Interval step = symbols_.interval_of((term - symbol).simplify());
+    const bool is_small =
+        step.low && step.high && *step.low >= -kStepMost && *step.high <= kStepMost;
+    return is_small ? std::optional(step) : std::nullopt;
+  }
+  const auto one = step_of(term.arg(1), symbol), other = step_of(term.arg(2), symbol);
+  if (!one || !other) return std::nullopt;
+  return Interval{std::min(*one->low, *other->low), std::max(*one->high, *other->high)};
+}
+
+// A number that data increases in some iterations and not in others is between two lines.  Two of
+// them may have a sum or a difference that each iteration changes alike: a merge advances the one
+// list or the other, a partition grows from both ends.
+void Walk::guess_counters(Summary& summary, const ThreadState& after) {
+  struct Counter {
+    const Changing* of;
+    z3::expr first;
+    Integer low, high;  // what an iteration adds
+  };
+  std::vector<Counter> counters;
+  for (const Changing& one : summary.changing) {
+    const Value& value = after.registers[one.reg];
+    if (!one.is_free || !one.initial.is_integer() || !value.is_integer()) continue;
+    const auto step = step_of(*value.term, one.symbol);
+    if (!step || *step->low == *step->high) continue;
+    const z3::expr first =
+        instructions_.in_range(*one.initial.term, one.bits, false, summary.initial.path);
+    counters.push_back({&one, first, *step->low, *step->high});
+  }
+  const auto guess = [&](const z3::expr& invariant) { summary.invariants.push_back(invariant); };
+  const auto after_all = [&](Integer step) { return symbols_.number(step) * summary.count; };
+  for (const Counter& one : counters) {
+    guess(one.of->symbol >= one.first + after_all(one.low));
+    guess(one.of->symbol <= one.first + after_all(one.high));
+  }
+  for (auto a = counters.begin(); a != counters.end(); ++a) {
+    for (auto b = std::next(a); b != counters.end(); ++b) {
+      if (a->of->bits != b->of->bits) continue;
+      const z3::expr &x = a->of->symbol, &y = b->of->symbol;
+      if (a->high + b->low == a->low + b->high) {
+        guess(x + y == a->first + b->first + after_all(a->high + b->low));
+        guess(x <= b->first);
+        guess(y <= a->first);
+      }
+      if (a->high - b->high == a->low - b->low) {
+        guess(x - y == a->first - b->first + after_all(a->high - b->high));
+      }
+    }
+  }
+}
+
 // Whether data decides which number it is, and is none of the numbers.
 bool Walk::is_chosen_by_data(const z3::expr& term) {
   if (!term.is_app() || term.decl().decl_kind() != Z3_OP_ITE) {
@@ -417,6 +473,7 @@ std::vector<std::pair<std::uint32_t, ThreadState>> Walk::summarise(std::uint32_t
     find_closed_forms(summary, *after);
     guess_invariants(summary, *after);
     guess_orders(summary, *after);
+    guess_counters(summary, *after);
     bool has_bounds = false, changes = true;
     while (changes) {
       summary.previous.clear();

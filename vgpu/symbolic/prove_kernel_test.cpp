@@ -202,6 +202,128 @@ TEST(ProveKernel, DoesNotFollowNumbersThatDecideNothing) {
   EXPECT_EQ(seeded.questions, prove(kTree).questions);
 }
 
+// Of numbers that data advances: each thread merges the two halves of its row of 2 n.
+constexpr std::string_view kMerge = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry tree(.param .u64 in, .param .u64 out, .param .u32 n)
+{
+  .reg .pred %p<8>;
+  .reg .b32 %r<20>;
+  .reg .b64 %rd<10>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  shl.b32 %r3, %r1, 1;
+  mul.lo.s32 %r4, %r2, %r3;
+  add.s32 %r5, %r4, %r1;
+  add.s32 %r6, %r4, %r3;
+  mov.u32 %r7, %r4;
+  mov.u32 %r10, %r4;
+  mov.u32 %r11, %r5;
+LOOP:
+  mul.wide.s32 %rd3, %r10, 4;
+  add.s64 %rd3, %rd1, %rd3;
+  mul.wide.s32 %rd4, %r11, 4;
+  add.s64 %rd4, %rd1, %rd4;
+  setp.ge.s32 %p1, %r10, %r5;
+  @%p1 bra SECOND;
+  setp.ge.s32 %p2, %r11, %r6;
+  @%p2 bra FIRST;
+  .loc 1 1 0
+  ld.global.u32 %r12, [%rd3];
+  ld.global.u32 %r13, [%rd4];
+  setp.le.s32 %p3, %r12, %r13;
+  @%p3 bra FIRST;
+SECOND:
+  .loc 1 2 0
+  ld.global.u32 %r14, [%rd4];
+  add.s32 %r11, %r11, 1;
+  bra.uni NEXT;
+FIRST:
+  .loc 1 3 0
+  ld.global.u32 %r14, [%rd3];
+  add.s32 %r10, %r10, 1;
+NEXT:
+  mul.wide.s32 %rd5, %r7, 4;
+  add.s64 %rd5, %rd2, %rd5;
+  .loc 1 4 0
+  st.global.u32 [%rd5], %r14;
+  add.s32 %r7, %r7, 1;
+  setp.lt.s32 %p4, %r7, %r6;
+  @%p4 bra LOOP;
+  ret;
+}
+)";
+
+// Each thread puts the negative numbers of its row of 2 n at the begin, the others at the end.
+constexpr std::string_view kPartition = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry tree(.param .u64 in, .param .u64 out, .param .u32 n)
+{
+  .reg .pred %p<8>;
+  .reg .b32 %r<20>;
+  .reg .b64 %rd<10>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  shl.b32 %r3, %r1, 1;
+  mul.lo.s32 %r4, %r2, %r3;
+  mov.u32 %r5, 0;
+  add.s32 %r6, %r3, -1;
+  mov.u32 %r7, 0;
+LOOP:
+  add.s32 %r8, %r4, %r7;
+  mul.wide.s32 %rd3, %r8, 4;
+  add.s64 %rd3, %rd1, %rd3;
+  .loc 1 1 0
+  ld.global.u32 %r9, [%rd3];
+  setp.lt.s32 %p1, %r9, 0;
+  selp.b32 %r10, %r5, %r6, %p1;
+  add.s32 %r11, %r4, %r10;
+  mul.wide.s32 %rd4, %r11, 4;
+  add.s64 %rd4, %rd2, %rd4;
+  .loc 1 2 0
+  st.global.u32 [%rd4], %r9;
+  selp.b32 %r12, 1, 0, %p1;
+  add.s32 %r5, %r5, %r12;
+  selp.b32 %r13, 0, -1, %p1;
+  add.s32 %r6, %r6, %r13;
+  add.s32 %r7, %r7, 1;
+  setp.lt.s32 %p2, %r7, %r3;
+  @%p2 bra LOOP;
+  ret;
+}
+)";
+
+KernelContract contract_of_rows() {
+  KernelContract contract = contract_of_tree();
+  contract.parameters[0].bytes = contract.parameters[1].bytes =
+      Term::constant(512) * Term::name("n");
+  contract.parameters[2].range = {1, 1'000};
+  contract.launch.grid[0] = {1, 1};
+  contract.launch.block[0] = {64, 64};
+  contract.launch.dynamic_shared_bytes = {};
+  contract.conditions.clear();
+  return contract;
+}
+
+TEST(ProveKernel, FollowsNumbersOfWhichDataAdvancesOne) {
+  const KernelProof merge = prove(kMerge, contract_of_rows());
+  EXPECT_EQ(merge.answer, Answer::proved) << merge.reason << " line " << merge.location.line;
+  const KernelProof partition = prove(kPartition, contract_of_rows());
+  EXPECT_EQ(partition.answer, Answer::proved)
+      << partition.reason << " line " << partition.location.line;
+  const std::string twice = replaced(kMerge, "add.s32 %r10, %r10, 1;", "add.s32 %r10, %r10, 2;");
+  EXPECT_NE(prove(twice, contract_of_rows()).answer, Answer::proved);
+  const std::string both =
+      replaced(kPartition, "selp.b32 %r13, 0, -1, %p1;", "selp.b32 %r13, -2, -1, %p1;");
+  EXPECT_NE(prove(both, contract_of_rows()).answer, Answer::proved);
+}
+
 TEST(ProveKernel, GivesTheSameAnswerAgain) {
   const std::string mutant = replaced(kTree, "bar.sync 0;", "");
   const KernelProof one = prove(mutant), other = prove(mutant);

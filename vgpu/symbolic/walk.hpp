@@ -136,6 +136,8 @@ class Walk {
   [[nodiscard]] z3::expr with_value(const Changing& one, const z3::expr& condition, Integer value);
   void guess_invariants(Summary& summary, const ThreadState& after);
   void guess_orders(Summary& summary, const ThreadState& after);
+  std::optional<Interval> step_of(const z3::expr& term, const z3::expr& symbol);
+  void guess_counters(Summary& summary, const ThreadState& after);
   [[nodiscard]] bool is_chosen_by_data(const z3::expr& term);
   void guess_trip_bounds(Summary& summary);
   void guess_ranges(Summary& summary, const ThreadState& after);

@@ -190,3 +190,13 @@ __global__ void always_fails(int* a) {
   __assert(threadIdx.x < 8);  //~ trap
   a[blockIdx.x * 128 + threadIdx.x] = 1;
 }
+//== contract_by_comment
+//pass
+// requires: blockDim.x == 128
+// requires: gridDim.x == 1
+__global__ void contract_by_comment(int* a) {
+  __shared__ int s[128];
+  s[threadIdx.x] = a[threadIdx.x];
+  __syncthreads();  //twin:
+  a[threadIdx.x] = s[127 - threadIdx.x];  //~ data-race
+}

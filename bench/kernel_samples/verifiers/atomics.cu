@@ -117,3 +117,34 @@ __global__ void slots_of_an_empty_list(const int* in, int* out, int* count) {
   int v = in[blockIdx.x * blockDim.x + threadIdx.x];
   if (v > 0) out[atomicAdd(count, 1)] = v;  //~ data-race //twin: if (v > 0) out[atomicAdd(count, 1) / 2] = v;
 }
+//== atomic_slots_of_block
+//pass
+//--blockDim=128 --gridDim=4
+// lengths: out = 128 * gridDim.x
+__global__ void atomic_slots_of_block(const int* in, int* out) {
+  __shared__ int next;
+  if (threadIdx.x == 0) next = 0;
+  __syncthreads();
+  int v = in[blockIdx.x * 128 + threadIdx.x];
+  if (v > 0) out[blockIdx.x * 128 + atomicAdd(&next, 1)] = v;  //~ data-race //twin: if (v > 0) out[atomicAdd(&next, 1)] = threadIdx.x + blockIdx.x;
+}
+//== atomic_cas_max
+//pass
+//--blockDim=64 --gridDim=4
+__global__ void atomic_cas_max(float* best, const float* in) {
+  float v = in[blockIdx.x * 64 + threadIdx.x];
+  int* place = (int*)best;
+  int old = atomicAdd(place, 0);
+  while (__int_as_float(old) < v) {
+    int seen = atomicCAS(place, old, __float_as_int(v));
+    if (seen == old) break;
+    old = seen;
+  }
+}
+//== exchanged_mailbox
+//pass
+//--blockDim=32 --gridDim=8
+__global__ void exchanged_mailbox(int* box, int* out) {
+  int got = atomicExch(&box[threadIdx.x], blockIdx.x);
+  out[blockIdx.x * 32 + threadIdx.x] = got;  //~ data-race //twin: out[threadIdx.x] = blockIdx.x;
+}

@@ -225,3 +225,51 @@ __global__ void any_thread(int* a) {
     s[threadIdx.x] >>= 1;  //~ data-race //twin: s[threadIdx.x / 2] >>= 1;
   }
 }
+//== barrier_with_or
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void barrier_with_or(int* a) {
+  __shared__ int s[64];
+  int v = a[threadIdx.x];
+  s[threadIdx.x] = v;
+  while (__syncthreads_or(v > 0)) {
+    int left = s[(threadIdx.x + 1) & 63];  //~ data-race
+    __syncthreads();  //twin:
+    s[threadIdx.x] = left - 1;  //~ data-race
+    v = left - 1;
+  }
+  a[threadIdx.x] = v;
+}
+//== barrier_count_decides
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void barrier_count_decides(int* a) {
+  __shared__ int s[64];
+  int n = __syncthreads_count(a[threadIdx.x] > 0);
+  s[threadIdx.x] = n;
+  if (n > 3) __syncthreads();  //~ barrier-divergence //twin: if (n > threadIdx.x) __syncthreads();
+  a[threadIdx.x] = s[threadIdx.x];
+}
+//== shared_flag_loop
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void shared_flag_loop(int* a, int n) {
+  __shared__ int changed;
+  int i = threadIdx.x;
+  do {
+    __syncthreads();
+    if (i == 0) changed = 0;
+    __syncthreads();
+    if (a[i] > n) { a[i] -= 1; changed = 1; }
+    __syncthreads();  //twin:
+  } while (changed);  //~ data-race
+}
+//== inline_barrier
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void inline_barrier(int* a) {
+  __shared__ int s[64];
+  s[threadIdx.x] = a[threadIdx.x];
+  asm volatile("bar.sync 0;" ::: "memory");  //twin:
+  a[threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
+}

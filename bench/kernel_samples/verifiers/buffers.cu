@@ -87,3 +87,58 @@ __global__ void last_steps_of_a_warp(int* a) {
   if (threadIdx.x < 16) s[threadIdx.x] += s[threadIdx.x + 16];
   if (threadIdx.x == 0) a[blockIdx.x * 64] = s[0];
 }
+//== pointer_swap_rounds
+//pass
+//--blockDim=256 --gridDim=1
+__global__ void pointer_swap_rounds(float* out, const float* in, int rounds) {
+  __shared__ float one[256], two[256];
+  float *from = one, *to = two;
+  int t = threadIdx.x;
+  one[t] = in[t];
+  __syncthreads();
+  for (int r = 0; r < rounds; ++r) {
+    to[t] = from[t] + from[(t + 255) & 255];  //~ data-race
+    __syncthreads();  //twin:
+    float* spare = from;
+    from = to;
+    to = spare;
+  }
+  out[t] = from[t];
+}
+//== in_chunks_of_block
+//pass
+//--blockDim=32 --gridDim=1
+__global__ void in_chunks_of_block(const int* in, int* out, int n) {
+  __shared__ int s[32];
+  for (int base = 0; base < n; base += 32) {
+    int i = base + threadIdx.x;
+    s[threadIdx.x] = i < n ? in[i] : 0;
+    __syncthreads();
+    if (i < n) out[i] = s[31 - threadIdx.x];  //~ data-race
+    __syncthreads();  //twin:
+  }
+}
+//== producer_of_next_round
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void producer_of_next_round(const int* in, int* out, int rounds) {
+  __shared__ int s[2][64];
+  s[0][threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  for (int r = 0; r < rounds; ++r) {
+    s[(r + 1) & 1][threadIdx.x] = in[(r + 1) * 64 + threadIdx.x];
+    out[r * 64 + threadIdx.x] = s[r & 1][63 - threadIdx.x];  //~ data-race
+    __syncthreads();  //twin:
+  }
+}
+//== circular_three_buffers
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void circular_three_buffers(const int* in, int* out, int rounds) {
+  __shared__ int s[3][64];
+  for (int r = 0; r < rounds; ++r) {
+    s[r % 3][threadIdx.x] = in[r * 64 + threadIdx.x];
+    __syncthreads();  //twin:
+    out[r * 64 + threadIdx.x] = s[r % 3][63 - threadIdx.x];  //~ data-race
+  }
+}

@@ -187,3 +187,54 @@ __global__ void flag_of_a_loop(int* a) {
   }
   a[threadIdx.x] = s[threadIdx.x];
 }
+//== early_exit_in_stride
+//pass
+//--blockDim=64 --gridDim=8
+__global__ void early_exit_in_stride(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  while (true) {
+    if (i >= n) return;
+    out[i] = in[i] * 2;  //~ data-race //twin: out[i / 2] = in[i] * 2;
+    i += blockDim.x * gridDim.x;
+  }
+}
+//== switch_of_arrays
+//pass
+//--blockDim=64 --gridDim=4
+__global__ void switch_of_arrays(float* a, float* b, float* c, int which) {
+  float* p;
+  switch (which) {
+    case 0: p = a; break;
+    case 1: p = b; break;
+    default: p = c;
+  }
+  p[blockIdx.x * 64 + threadIdx.x] = which;  //~ data-race //twin: p[blockIdx.x * 63 + threadIdx.x] = threadIdx.x;
+}
+//== switch_with_fall_through
+//pass
+//--blockDim=128 --gridDim=1
+__global__ void switch_with_fall_through(int* a) {
+  int t = threadIdx.x;
+  switch (t & 3) {
+    case 0: a[t] = 1;
+    case 1: a[t + 128] = 2; break;
+    case 2: a[t + 256] = 3; break;
+    default: a[t] = 4;  //~ data-race //twin: default: a[t - 3] = t;
+  }
+}
+//== do_loop_with_barrier
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void do_loop_with_barrier(int* a) {
+  __shared__ int s[64];
+  s[threadIdx.x] = a[threadIdx.x];
+  int d = 1;
+  do {
+    __syncthreads();
+    int v = s[(threadIdx.x + d) & 63];  //~ data-race
+    __syncthreads();  //twin:
+    s[threadIdx.x] += v;  //~ data-race
+    d <<= 1;
+  } while (d < 64);
+  a[threadIdx.x] = s[threadIdx.x];
+}

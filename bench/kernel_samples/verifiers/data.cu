@@ -225,3 +225,111 @@ __global__ void random_numbers(curandStateXORWOW_t* states, float* out) {
   int i = blockIdx.x * 64 + threadIdx.x;
   out[i] = curand_uniform(&states[i]);  //twin: out[i] = curand_uniform(&states[threadIdx.x]);
 }
+//== volatile_flag_pair
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void volatile_flag_pair(int* out, const int* in) {
+  volatile __shared__ int s[64];
+  s[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();  //twin:
+  out[threadIdx.x] = s[threadIdx.x ^ 32];  //~ data-race
+}
+//== symmetric_write
+//pass: each place gets one value
+//--blockDim=[8,8] --gridDim=1
+__global__ void symmetric_write(int* a) {
+  int x = threadIdx.x, y = threadIdx.y;
+  a[y * 8 + x] = x;  //~ data-race
+  a[x * 8 + y] = y;  //~ data-race //twin: a[x * 8 + y] = x;
+}
+//== symmetric_write_of_floats
+//pass: each place gets one value
+//--blockDim=[8,8] --gridDim=1
+__global__ void symmetric_write_of_floats(float* a) {
+  int x = threadIdx.x, y = threadIdx.y;
+  a[y * 8 + x] = x;  //~ data-race
+  a[x * 8 + y] = y;  //~ data-race //twin: a[x * 8 + y] = x;
+}
+//== gather_then_scatter
+//pass
+//--blockDim=128 --gridDim=4
+// values: index = 0..1023
+__global__ void gather_then_scatter(const float* in, const int* index, float* out) {
+  int i = blockIdx.x * 128 + threadIdx.x;
+  out[i] = in[index[i]];  //~ data-race //twin: out[index[i]] = i;
+}
+//== count_then_write
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void count_then_write(const int* in, int* out, int width) {
+  __requires(width > 0);
+  __requires(width <= 256);
+  int row = threadIdx.x * width, kept = 0;
+  for (int k = 0; k < width; ++k)
+    if (in[row + k] > 0) out[row + kept++] = in[row + k];  //~ data-race //twin: if (in[row + k] > 0) out[row + 2 * kept++] = row;
+}
+//== flags_of_bool
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void flags_of_bool(const int* in, int* out) {
+  __shared__ bool seen[64];
+  seen[threadIdx.x] = false;
+  __syncthreads();
+  seen[in[threadIdx.x] & 63] = true;
+  __syncthreads();  //twin:
+  out[threadIdx.x] = seen[threadIdx.x];  //~ data-race
+}
+//== mersenne_state
+//pass
+//--blockDim=128 --gridDim=32
+__global__ void mersenne_state(float* random, int per_thread) {
+  const int t = blockDim.x * blockIdx.x + threadIdx.x;
+  int state1, i1 = 0, iM = 9 + 1, out, M;
+  unsigned mti, mti1, mtiM, x, mt[19];
+  mt[0] = t;
+  for (state1 = 1; state1 < 19; ++state1) mt[state1] = (1812433253U * (mt[state1 - 1] ^ (mt[state1 - 1] >> 30)) + state1);
+  mti1 = mt[0];
+  for (out = 0; out < per_thread; ++out) {
+    state1 = i1 + 1;
+    M = i1 + 9;
+    if (state1 >= 19) state1 -= 19;
+    if (M >= 19) M -= 19;
+    mti = mti1;
+    mti1 = mt[state1];
+    mtiM = mt[M];
+    x = (mti & 0x80000000U) | (mti1 & 0x7fffffffU);
+    x = mtiM ^ (x >> 1);
+    mt[i1] = x;
+    i1 = state1;
+    random[t + out * 4096] = x;  //~ data-race //twin: random[t + out * 4095] = x;
+  }
+  (void)iM;
+}
+//== quasirandom_table
+//pass
+//--blockDim=[128,3] --gridDim=4
+__constant__ unsigned table[3][31];
+__global__ void quasirandom_table(float* out, unsigned seed, unsigned n) {
+  unsigned y = threadIdx.y, step = blockDim.x * gridDim.x;
+  for (unsigned pos = blockDim.x * blockIdx.x + threadIdx.x; pos < n; pos += step) {
+    unsigned result = 0, data = seed + pos;
+    for (int bit = 0; bit < 31; ++bit, data >>= 1)
+      if (data & 1) result ^= table[y][bit];
+    out[y * n + pos] = result;  //~ data-race //twin: out[y * (n - 1) + pos] = y;
+  }
+}
+//== cells_begin_and_end
+//pass
+//--blockDim=64 --gridDim=4
+// values: hash = 0..63
+__global__ void cells_begin_and_end(const unsigned* hash, unsigned* begin, unsigned* end, unsigned n) {
+  __shared__ unsigned s[65];
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x, h = 0;
+  if (i < n) {
+    h = hash[i];
+    s[threadIdx.x + 1] = h;
+    if (i > 0 && threadIdx.x == 0) s[0] = hash[i - 1];
+  }
+  __syncthreads();  //twin:
+  if (i < n && (i == 0 || h != s[threadIdx.x])) begin[h & 63] = h;  //~ data-race
+}

@@ -306,3 +306,30 @@ __global__ void guarded_barrier_of_warp(int* a) {
   if (threadIdx.x < 64) __syncthreads();  //~ barrier-divergence
   a[threadIdx.x] = s[threadIdx.x];
 }
+//== eigen_intervals
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void eigen_intervals(const float* d, float* left, float* right, int n, float eps) {
+  __requires(n == 64);
+  __shared__ float l[64], r[64];
+  __shared__ int active, again;
+  int t = threadIdx.x;
+  l[t] = d[t];
+  r[t] = d[t] + 1;
+  if (t == 0) { active = 64; again = 1; }
+  __syncthreads();
+  for (int round = 0; round < 20; ++round) {
+    if (t == 0) again = 0;
+    __syncthreads();
+    if (t < active && r[t] - l[t] > eps) {
+      float mid = (l[t] + r[t]) / 2;
+      if (mid < d[t]) l[t] = mid; else r[t] = mid;
+      again = 1;
+    }
+    __syncthreads();  //twin:
+    if (!again) break;  //~ data-race
+    __syncthreads();
+  }
+  left[t] = l[t];
+  right[t] = r[t];
+}

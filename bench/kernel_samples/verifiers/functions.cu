@@ -152,3 +152,27 @@ __global__ void inherited_arrays(Derived d) {
   d.data[threadIdx.x] = 1;  //~ data-race
   d.more[threadIdx.x] = d.data[63 - threadIdx.x];  //~ data-race
 }
+//== function_with_barrier_argument
+//pass
+//--blockDim=64 --gridDim=2
+__device__ __noinline__ int neighbour_of(int* s, int v) {
+  s[threadIdx.x] = v;
+  __syncthreads();
+  int r = s[(threadIdx.x + 1) & 63];  //~ data-race
+  __syncthreads();  //twin:
+  return r;
+}
+__global__ void function_with_barrier_argument(int* a) {
+  __shared__ int s[64];
+  int i = blockIdx.x * 64 + threadIdx.x;
+  int v = neighbour_of(s, a[i]);
+  a[i] = neighbour_of(s, v);
+}
+//== constant_arguments_loop
+//pass
+//--blockDim=64 --gridDim=64 --no-inline
+__global__ void constant_arguments_loop(int* out) {
+  int temp[4];
+  for (int i = 0; i < 4; ++i) temp[i] = i * threadIdx.x;
+  for (int i = 0; i < 4; ++i) out[(blockIdx.x * 64 + threadIdx.x) * 4 + i] = temp[3 - i];  //~ data-race //twin: for (int i = 0; i < 4; ++i) out[(blockIdx.x * 64 + threadIdx.x) * 3 + i] = temp[3 - i];
+}

@@ -202,3 +202,25 @@ __global__ void matched_scan_of_warps(int* a) {
   for (int w = 0; w < warp; ++w) v += last[w];  //~ data-race
   a[i] = v;
 }
+//== columns_by_block_of_threads
+//pass
+//--blockDim=64 --gridDim=4
+__global__ void columns_by_block_of_threads(float* a, int rows, int columns) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (c >= columns) return;
+  for (int r = 1; r < rows; ++r) a[r * columns + c] += a[(r - 1) * columns + c];  //~ data-race //twin: for (int r = 1; r < rows; ++r) a[r * columns + c] += a[(r - 1) * columns + c / 2];
+}
+//== grid_stride_plane
+//pass
+//--blockDim=[16,16] --gridDim=[4,4]
+__global__ void grid_stride_plane(float* a, int w, int h) {
+  for (int y = blockIdx.y * blockDim.y + threadIdx.y; y < h; y += blockDim.y * gridDim.y)
+    for (int x = blockIdx.x * blockDim.x + threadIdx.x; x < w; x += blockDim.x * gridDim.x) a[y * w + x] += 1;  //~ data-race //twin: for (int x = blockIdx.x * blockDim.x + threadIdx.x; x < w; x += blockDim.x) a[y * w + x] += x;
+}
+//== blocks_backwards
+//pass
+//--blockDim=64 --gridDim=8
+__global__ void blocks_backwards(int* a) {
+  unsigned i = (gridDim.x - 1 - blockIdx.x) * blockDim.x + (blockDim.x - 1 - threadIdx.x);
+  a[i] = i;  //~ data-race //twin: a[i / 2] = i;
+}

@@ -163,3 +163,34 @@ __global__ void modulus_of_ring(int* a) {
 __global__ void multiplicative_permutation(int* a) {
   a[(threadIdx.x * 5 + 3) % 64] = threadIdx.x;  //~ data-race //twin: a[(threadIdx.x * 6 + 3) % 64] = threadIdx.x;
 }
+//== char_bytes_of_word
+//pass
+//--blockDim=64 --gridDim=2
+__global__ void char_bytes_of_word(unsigned char* bytes, const unsigned* words) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  unsigned w = words[i];
+  for (int k = 0; k < 4; ++k) bytes[i * 4 + k] = w >> (8 * k);  //~ data-race //twin: for (int k = 0; k < 5; ++k) bytes[i * 4 + k] = i + k;
+}
+//== short_in_both_halves
+//pass
+//--blockDim=64 --gridDim=2
+__global__ void short_in_both_halves(short2* pairs) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  short* half = (short*)pairs;
+  half[2 * i] = i;
+  half[2 * i + 1] = -i;  //~ data-race //twin: half[2 * i + 2] = -i;
+}
+//== masked_thread_number
+//pass
+//--blockDim=256 --gridDim=1
+__global__ void masked_thread_number(int* a) {
+  int t = threadIdx.x;
+  a[(t & 0xf0) >> 4 | (t & 0x0f) << 4] = t;  //~ data-race //twin: a[(t & 0xf0) >> 4 | (t & 0x07) << 4] = t;
+}
+//== gray_code
+//pass
+//--blockDim=256 --gridDim=1
+__global__ void gray_code(int* a) {
+  unsigned t = threadIdx.x;
+  a[t ^ t >> 1] = t;  //~ data-race //twin: a[(t ^ t >> 1) & 127] = t;
+}

@@ -251,3 +251,34 @@ __global__ void warp_stride_of_rows(const float* m, float* sums, int rows, int c
     __syncthreads();  //twin:
   }
 }
+//== loop_bound_from_block
+//pass
+//--blockDim=64 --gridDim=8
+__global__ void loop_bound_from_block(int* a) {
+  __shared__ int s[64];
+  s[threadIdx.x] = 0;
+  for (int i = 0; i <= blockIdx.x; ++i) {
+    __syncthreads();
+    s[(threadIdx.x + i) & 63] += i;  //~ data-race //twin: s[((threadIdx.x + i) & 63) >> 1] += i;
+  }
+  __syncthreads();
+  a[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x];
+}
+//== upper_triangle
+//pass
+//--blockDim=64 --gridDim=4
+__global__ void upper_triangle(float* a, int n) {
+  __requires(n >= 0);
+  __requires(n <= 256);
+  int r = blockIdx.x * 64 + threadIdx.x;
+  if (r < n)
+    for (int c = r; c < n; ++c) a[r * n + c] = c;  //~ data-race //twin: for (int c = r; c < n; ++c) a[c * n + c] = r;
+}
+//== packed_triangle
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void packed_triangle(float* a) {
+  int r = threadIdx.x;
+  int start = r * (r + 1) / 2;
+  for (int c = 0; c <= r; ++c) a[start + c] = c;  //~ data-race //twin: for (int c = 0; c <= r + 1; ++c) a[start + c] = r;
+}

@@ -147,3 +147,16 @@ __global__ void block_scan_of_warps(const int* in, int* out) {
   if (warp > 0) v += totals[warp - 1];  //~ data-race
   out[blockIdx.x * 256 + threadIdx.x] = v;
 }
+//== launch_bounds_kernel
+//pass
+//--blockDim=128 --gridDim=4
+__global__ void __launch_bounds__(128) launch_bounds_kernel(double* a, const double* b) {
+  __shared__ double s[128];
+  s[threadIdx.x] = b[blockIdx.x * 128 + threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x < 64) s[threadIdx.x] += s[threadIdx.x + 64];
+  __syncthreads();
+  if (threadIdx.x < 32) s[threadIdx.x] += s[threadIdx.x + 32];
+  __syncthreads();  //twin:
+  a[blockIdx.x * 128 + threadIdx.x] = s[threadIdx.x & 31];  //~ data-race
+}

@@ -229,3 +229,16 @@ __global__ void cholesky_in_block(float* m, int n) {
     __syncthreads();
   }
 }
+//== shared_matrix_of_rows
+//pass
+//--blockDim=[16,16] --gridDim=[4,4]
+__global__ void shared_matrix_of_rows(float* out, const float* in, int pitch) {
+  __requires(pitch == 64);
+  __shared__ float rows[4][16][16];
+  int x = threadIdx.x, y = threadIdx.y;
+  for (int p = 0; p < 4; ++p) rows[p][y][x] = in[(blockIdx.y * 16 + y) * pitch + blockIdx.x * 16 + x] * p;
+  __syncthreads();  //twin:
+  float v = 0;
+  for (int p = 0; p < 4; ++p) v += rows[p][x][15 - y];  //~ data-race
+  out[(blockIdx.y * 16 + y) * pitch + blockIdx.x * 16 + x] = v;
+}

@@ -125,3 +125,21 @@ __global__ void from_shared_to_global(int* a) {
   __syncthreads();  //twin:
   copy(&a[threadIdx.x], &s[63 - threadIdx.x]);
 }
+//== two_kernel_offsets
+//pass
+//--blockDim=64 --gridDim=8
+__global__ void two_kernel_offsets(int* a, int offset) {
+  __requires(offset >= 512);
+  __requires(offset <= 100000);
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  a[i + offset] = a[i];  //~ data-race //twin: a[i + offset - 511] = a[i];
+}
+//== offset_pointer_parameters
+//pass
+//--blockDim=64 --gridDim=8
+__global__ void offset_pointer_parameters(int* p) {
+  int* low = p;
+  int* high = p + blockDim.x * gridDim.x;
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  low[i] = high[511 - i];  //~ data-race //twin: low[i] = high[-i];
+}

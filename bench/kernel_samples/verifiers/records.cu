@@ -151,3 +151,45 @@ __global__ void two_pointers_step(const float* in, float* out, int n) {
     out += step;  //twin: out += step - 1;
   }
 }
+//== struct_with_arrays
+//pass
+//--blockDim=64 --gridDim=4
+struct Cell { float value[4]; int count; };
+__global__ void struct_with_arrays(Cell* cells, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    for (int k = 0; k < 4; ++k) cells[i].value[k] = k;
+    cells[i].count = 4;  //~ data-race //twin: cells[i / 2].count = i;
+  }
+}
+//== member_template
+//pass
+//--blockDim=64 --gridDim=4
+template <typename T, int N> struct Tile {
+  T data[N];
+  __device__ T& at(int i) { return data[i % N]; }
+};
+__global__ void member_template(int* out, const int* in) {
+  __shared__ Tile<int, 64> tile;
+  tile.at(threadIdx.x) = in[threadIdx.x];
+  __syncthreads();  //twin:
+  out[blockIdx.x * 64 + threadIdx.x] = tile.at(threadIdx.x + 1);  //~ data-race
+}
+//== union_of_views
+//pass
+//--blockDim=64 --gridDim=1
+union View { unsigned word; unsigned char byte[4]; };
+__global__ void union_of_views(View* views, unsigned char* out) {
+  __shared__ View s[64];
+  s[threadIdx.x].word = views[threadIdx.x].word;
+  __syncthreads();  //twin:
+  for (int k = 0; k < 4; ++k) out[threadIdx.x * 4 + k] = s[(threadIdx.x + k) & 63].byte[k];  //~ data-race
+}
+//== bit_fields
+//pass
+//--blockDim=64 --gridDim=1
+struct Packed { unsigned low : 12, high : 20; };
+__global__ void bit_fields(Packed* p) {
+  p[threadIdx.x].low = threadIdx.x;  //~ data-race //twin: p[threadIdx.x / 2].low = threadIdx.x;
+  p[threadIdx.x].high = 7;
+}

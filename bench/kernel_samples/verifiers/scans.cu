@@ -221,3 +221,28 @@ __global__ void compaction_in_segments(const int* in, int* out, int* count) {
   __syncthreads();  //twin:
   if (threadIdx.x == 0) count[blockIdx.x] = used;  //~ data-race
 }
+//== while_doubling_of_index
+//pass
+//--blockDim=128 --gridDim=8
+__global__ void while_doubling_of_index(int* a) {
+  __shared__ int s[256];
+  int t = threadIdx.x;
+  s[t] = a[blockIdx.x * 128 + t];
+  s[t + 128] = 0;
+  __syncthreads();
+  int stride = 1;
+  while (stride < 128) {
+    int index = (t + 1) * stride * 2 - 1;
+    if (index < 128) s[index] += s[index - stride];  //~ data-race
+    stride = stride * 2;
+    __syncthreads();  //twin:
+  }
+  stride = 32;
+  while (stride > 0) {
+    int index = (t + 1) * stride * 2 - 1;
+    if (index + stride < 128) s[index + stride] += s[index];
+    stride = stride / 2;
+    __syncthreads();
+  }
+  a[blockIdx.x * 128 + t] = s[t];
+}

@@ -161,3 +161,35 @@ __global__ void gnome_swap_rows(int* m, int n) {
         row[j + 1] = t;
       }
 }
+//== merge_of_two_lists
+//pass
+//--blockDim=32 --gridDim=2
+__global__ void merge_of_two_lists(const int* a, const int* b, int* out, int n, int m) {
+  __requires(n >= 0);
+  __requires(m >= 0);
+  __requires(n <= 1000);
+  __requires(m <= 1000);
+  int t = blockIdx.x * 32 + threadIdx.x;
+  const int *mine = a + t * n, *other = b + t * m;
+  int* to = out + t * (n + m);
+  int i = 0, j = 0, k = 0;
+  while (i < n && j < m) {
+    if (mine[i] < other[j]) to[k++] = mine[i++];  //~ data-race
+    else to[k++] = other[j++];  //~ data-race //twin: else to[(n + m) - k++] = other[j++] + t;
+  }
+  while (i < n) to[k++] = mine[i++];
+  while (j < m) to[k++] = other[j++];
+}
+//== partition_in_own_row
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void partition_in_own_row(const int* in, int* out, int width) {
+  __requires(width > 0);
+  __requires(width <= 256);
+  int row = threadIdx.x * width, low = 0, high = width - 1;
+  for (int k = 0; k < width; ++k) {
+    int v = in[row + k];
+    if (v < 0) out[row + low++] = v;  //~ data-race
+    else out[row + high--] = v;  //twin: else out[row + 1 + high--] = v + row;
+  }
+}

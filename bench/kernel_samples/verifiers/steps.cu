@@ -235,3 +235,70 @@ __global__ void compacted_by_ballot(const int* in, int* out, int* count) {
   if (threadIdx.x == 0) count[blockIdx.x] = __popc(mask);
   if (in[i] > 0) out[i] = in[i];  //~ data-race //twin: if (in[i] > 0) out[i / 2] = i;
 }
+//== nested_strides_two_barriers
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void nested_strides_two_barriers(int* a, int rounds) {
+  __shared__ int s[64];
+  s[threadIdx.x] = a[threadIdx.x];
+  __syncthreads();
+  for (int r = 0; r < rounds; ++r) {
+    for (int d = 32; d > 0; d >>= 1) {
+      int other = s[threadIdx.x ^ d];  //~ data-race
+      __syncthreads();  //twin:
+      s[threadIdx.x] += other;  //~ data-race
+      __syncthreads();
+    }
+  }
+  a[threadIdx.x] = s[threadIdx.x];
+}
+//== fft_radix_two_steps
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void fft_radix_two_steps(float2* data) {
+  __shared__ float2 s[128];
+  int t = threadIdx.x;
+  s[t] = data[t];
+  s[t + 64] = data[t + 64];
+  for (int half = 1; half < 128; half *= 2) {
+    __syncthreads();  //twin:
+    int k = t & (half - 1), i = ((t - k) << 1) + k;
+    float2 u = s[i], v = s[i + half];  //~ data-race
+    s[i] = make_float2(u.x + v.x, u.y + v.y);  //~ data-race
+    s[i + half] = make_float2(u.x - v.x, u.y - v.y);
+  }
+  __syncthreads();
+  data[t] = s[t];
+  data[t + 64] = s[t + 64];
+}
+//== walsh_in_global
+//pass
+//--blockDim=64 --gridDim=8
+__global__ void walsh_in_global(float* data, int stride) {
+  __requires(__is_pow2(stride));
+  __requires(stride >= 1);
+  __requires(stride <= 65536);
+  int pos = blockIdx.x * blockDim.x + threadIdx.x;
+  int lo = pos & (stride - 1), i = ((pos - lo) << 1) + lo;
+  float a = data[i], b = data[i + stride];
+  data[i] = a + b;  //~ data-race //twin: data[i + 1] = a + b;
+  data[i + stride] = a - b;
+}
+//== walsh_strides_in_shared
+//pass
+//--blockDim=128 --gridDim=4
+__global__ void walsh_strides_in_shared(float* out, const float* in) {
+  __shared__ float s[512];
+  int base = blockIdx.x << 9;
+  for (int p = threadIdx.x; p < 512; p += blockDim.x) s[p] = in[base + p];
+  const int pos = threadIdx.x;
+  for (int stride = 512 >> 2; stride > 0; stride >>= 2) {
+    int lo = pos & (stride - 1), i0 = ((pos - lo) << 2) + lo;
+    int i1 = i0 + stride, i2 = i1 + stride, i3 = i2 + stride;
+    __syncthreads();  //twin:
+    float d0 = s[i0], d1 = s[i1], d2 = s[i2], d3 = s[i3];  //~ data-race
+    s[i0] = d0 + d1; s[i1] = d0 - d1; s[i2] = d2 + d3; s[i3] = d2 - d3;
+  }
+  __syncthreads();
+  for (int p = threadIdx.x; p < 512; p += blockDim.x) out[base + p] = s[p];
+}

@@ -223,3 +223,79 @@ __global__ void segmented_max_of_rows(const short* in, short* out) {
   }
   if (x == 0) out[row] = s[y][0];
 }
+//== reduce_rows_of_tile
+//pass
+//--blockDim=[32,8] --gridDim=16
+__global__ void reduce_rows_of_tile(float* out, const float* in) {
+  __shared__ float s[8][32];
+  int x = threadIdx.x, y = threadIdx.y;
+  s[y][x] = in[(blockIdx.x * 8 + y) * 32 + x];
+  __syncthreads();
+  for (int d = 16; d > 0; d /= 2) {
+    if (x < d) s[y][x] += s[y][x + d];  //~ data-race
+    __syncthreads();  //twin:
+  }
+  if (x == 0) out[blockIdx.x * 8 + y] = s[y][0];
+}
+//== reduce_tile_in_both
+//pass
+//--blockDim=[16,16] --gridDim=4
+__global__ void reduce_tile_in_both(int* out, const int* in) {
+  __shared__ int s[16][16];
+  int x = threadIdx.x, y = threadIdx.y;
+  s[y][x] = in[blockIdx.x * 256 + y * 16 + x];
+  __syncthreads();
+  for (int d = 8; d; d >>= 1) {
+    if (x < d) s[y][x] += s[y][x + d];
+    __syncthreads();
+  }
+  for (int d = 8; d; d >>= 1) {
+    if (x == 0 && y < d) s[y][0] += s[y + d][0];  //~ data-race //twin: if (x == 0 && y <= d) s[y][0] += s[y + d - 1][0];
+    __syncthreads();
+  }
+  if (x == 0 && y == 0) out[blockIdx.x] = s[0][0];
+}
+//== volatile_warp_tail
+//pass
+//--blockDim=64 --gridDim=4
+__device__ void volatile_tail(volatile int* s, int t) {
+  s[t] += s[t + 32]; __syncwarp();
+  s[t] += s[t + 16]; __syncwarp();
+}
+__global__ void volatile_warp_tail(int* out, const int* in) {
+  __shared__ int s[64];
+  int t = threadIdx.x;
+  s[t] = in[blockIdx.x * 64 + t];
+  __syncthreads();
+  if (t == 0) { int v = 0; for (int i = 0; i < 64; ++i) v += s[i]; out[blockIdx.x] = v; }  //~ data-race //twin: if (t == 0) { int v = 0; for (int i = 0; i < 64; ++i) v += s[i]; out[0] = v; }
+}
+//== reduction_of_odd_counts
+//pass
+//--gridDim=1
+__global__ void reduction_of_odd_counts(int* out, const int* in) {
+  extern __shared__ int s[];
+  int n = blockDim.x, t = threadIdx.x;
+  s[t] = in[t];
+  __syncthreads();
+  while (n > 1) {
+    int half = (n + 1) / 2;
+    if (t + half < n) s[t] += s[t + half];  //~ data-race
+    n = half;
+    __syncthreads();  //twin:
+  }
+  if (t == 0) *out = s[0];
+}
+//== tree_in_heap_order
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void tree_in_heap_order(int* a) {
+  __shared__ int tree[128];
+  int t = threadIdx.x;
+  tree[64 + t] = a[t];
+  for (int level = 32; level > 0; level >>= 1) {
+    __syncthreads();  //twin:
+    if (t >= level && t < 2 * level) tree[t] = tree[2 * t] + tree[2 * t + 1];  //~ data-race
+  }
+  __syncthreads();
+  a[t] = tree[1] - (t ? tree[t] : 0);
+}

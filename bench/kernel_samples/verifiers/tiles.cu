@@ -169,3 +169,85 @@ __global__ void diagonal(float* m) {
   }
   m[threadIdx.y * 16 + threadIdx.x] = s[threadIdx.y][threadIdx.x];
 }
+//== three_d_stencil
+//pass
+//--blockDim=[8,8,4] --gridDim=[4,4,4]
+__global__ void three_d_stencil(const float* in, float* out, int nx, int ny, int nz) {
+  int x = blockIdx.x * 8 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y, z = blockIdx.z * 4 + threadIdx.z;
+  if (x < 1 || y < 1 || z < 1 || x >= nx - 1 || y >= ny - 1 || z >= nz - 1) return;
+  int i = (z * ny + y) * nx + x;
+  out[i] = in[i - 1] + in[i + 1] + in[i - nx] + in[i + nx] + in[i - nx * ny] + in[i + nx * ny];  //~ data-race //twin: out[i] = out[i - 1] + in[i + 1] + in[i - nx] + in[i + nx] + in[i - nx * ny] + in[i + nx * ny];
+}
+//== z_loop_with_shared_plane
+//pass
+//--blockDim=[16,16] --gridDim=[2,2]
+__global__ void z_loop_with_shared_plane(const float* in, float* out, int nz) {
+  __shared__ float plane[18][18];
+  int x = threadIdx.x + 1, y = threadIdx.y + 1, gx = blockIdx.x * 16 + threadIdx.x, gy = blockIdx.y * 16 + threadIdx.y;
+  for (int z = 0; z < nz; ++z) {
+    __syncthreads();
+    plane[y][x] = in[(z * 32 + gy) * 32 + gx];
+    if (x == 1) plane[y][0] = plane[y][17] = 0;
+    if (y == 1) plane[0][x] = plane[17][x] = 0;
+    __syncthreads();  //twin:
+    out[(z * 32 + gy) * 32 + gx] = plane[y][x - 1] + plane[y][x + 1] + plane[y - 1][x] + plane[y + 1][x];  //~ data-race
+  }
+}
+//== convolution_of_rows_halo
+//pass
+//--blockDim=[16,4] --gridDim=[2,8]
+__constant__ float taps[17];
+__global__ void convolution_of_rows_halo(float* out, const float* in, int pitch) {
+  __requires(pitch == 256);
+  __shared__ float s[4][(8 + 2) * 16];
+  const int baseX = (blockIdx.x * 8 - 1) * 16 + threadIdx.x, baseY = blockIdx.y * 4 + threadIdx.y;
+  in += baseY * pitch + baseX;
+  out += baseY * pitch + baseX;
+#pragma unroll
+  for (int i = 1; i < 9; ++i) s[threadIdx.y][threadIdx.x + i * 16] = in[i * 16];
+  s[threadIdx.y][threadIdx.x] = baseX >= 0 ? in[0] : 0;
+  s[threadIdx.y][threadIdx.x + 144] = 256 - baseX > 144 ? in[144] : 0;
+  __syncthreads();  //twin:
+#pragma unroll
+  for (int i = 1; i < 9; ++i) {
+    float sum = 0;
+#pragma unroll
+    for (int j = -8; j <= 8; ++j) sum += taps[8 - j] * s[threadIdx.y][threadIdx.x + i * 16 + j];  //~ data-race
+    out[i * 16] = sum;
+  }
+}
+//== dct_of_quarter
+//pass
+//--blockDim=[8,8] --gridDim=[4,4]
+__global__ void dct_of_quarter(float* out, const float* in) {
+  __shared__ float one[64], two[64];
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int x = (blockIdx.x << 3) + tx, y = (blockIdx.y << 3) + ty;
+  one[(ty << 3) + tx] = in[y * 32 + x];
+  __syncthreads();
+  float acc = 0;
+  int i1 = 0 * 8 + tx, i2 = ty * 8;
+  for (int i = 0; i < 8; ++i) { acc += one[i1] * one[i2]; i1 += 8; i2 += 1; }
+  two[(ty << 3) + tx] = acc;
+  __syncthreads();  //twin:
+  acc = 0;
+  i1 = (ty << 3) + 0; i2 = tx;
+  for (int i = 0; i < 8; ++i) { acc += two[i1] * two[i2]; i1 += 1; i2 += 8; }  //~ data-race
+  out[y * 32 + x] = acc;
+}
+//== nbody_tiles
+//pass
+//--blockDim=64 --gridDim=4
+__global__ void nbody_tiles(float4* out, const float4* pos, int n) {
+  __requires(n == 256);
+  __shared__ float4 s[64];
+  int i = blockIdx.x * 64 + threadIdx.x;
+  float4 me = pos[i], acc = make_float4(0, 0, 0, 0);
+  for (int tile = 0, at = 0; at < n; at += 64, ++tile) {
+    s[threadIdx.x] = pos[tile * 64 + threadIdx.x];
+    __syncthreads();
+    for (int j = 0; j < 64; ++j) acc.x += s[j].x - me.x;  //~ data-race
+    __syncthreads();  //twin:
+  }
+  out[i] = acc;
+}

@@ -165,3 +165,61 @@ __global__ void tile_of_warp(int* a) {
   tile.sync();  //twin:
   a[threadIdx.x] = s[threadIdx.x ^ 3];  //~ data-race
 }
+//== shuffle_down_rows
+//pass
+//--blockDim=[32,4] --gridDim=8
+__global__ void shuffle_down_rows(float* sums, const float* in, int columns) {
+  int row = blockIdx.x * 4 + threadIdx.y;
+  float v = 0;
+  for (int c = threadIdx.x; c < columns; c += 32) v += in[row * columns + c];
+  for (int d = 16; d > 0; d >>= 1) v += __shfl_down_sync(0xffffffffu, v, d);
+  if (threadIdx.x == 0) sums[row] = v;  //~ data-race //twin: if (threadIdx.x == 0) sums[row / 4] = v;
+}
+//== shuffle_scan_block
+//pass
+//--blockDim=256 --gridDim=1
+__global__ void shuffle_scan_block(int* out, const int* in) {
+  __shared__ int totals[8];
+  int t = threadIdx.x, lane = t % 32, warp = t / 32, v = in[t];
+  for (int d = 1; d < 32; d <<= 1) {
+    int o = __shfl_up_sync(~0u, v, d);
+    if (lane >= d) v += o;
+  }
+  if (lane == 31) totals[warp] = v;
+  __syncthreads();
+  if (warp == 0 && lane < 8) {
+    int w = totals[lane];
+    for (int d = 1; d < 8; d <<= 1) {
+      int o = __shfl_up_sync(0xff, w, d);
+      if (lane >= d) w += o;
+    }
+    totals[lane] = w;
+  }
+  __syncthreads();  //twin:
+  out[t] = v + (warp ? totals[warp - 1] : 0);  //~ data-race
+}
+//== warp_private_slots
+//pass
+//--blockDim=128 --gridDim=4
+__global__ void warp_private_slots(int* out, const int* in) {
+  __shared__ int s[4][32];
+  int w = threadIdx.x >> 5, l = threadIdx.x & 31;
+  s[w][l] = in[blockIdx.x * 128 + threadIdx.x];
+  __syncwarp();  //twin:
+  out[blockIdx.x * 128 + threadIdx.x] = s[w][31 - l];  //~ data-race
+}
+//== warp_number_from_plane
+//pass
+//--blockDim=[8,8] --gridDim=1
+__global__ void warp_number_from_plane(int* out) {
+  int t = threadIdx.y * blockDim.x + threadIdx.x;
+  if (t % 32 == 0) out[t / 32] = t;  //~ data-race //twin: if (t % 16 == 0) out[t / 32] = t;
+}
+//== votes_of_warps
+//pass
+//--blockDim=128 --gridDim=2
+__global__ void votes_of_warps(const int* in, unsigned* masks) {
+  unsigned i = blockIdx.x * 128 + threadIdx.x;
+  unsigned mask = __ballot_sync(0xffffffffu, in[i] > 0);
+  if ((threadIdx.x & 31) == 0) masks[i >> 5] = mask;  //~ data-race //twin: if ((threadIdx.x & 15) == 0) masks[i >> 5] = mask + i;
+}
