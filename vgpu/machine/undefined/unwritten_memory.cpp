@@ -77,6 +77,30 @@ std::uint32_t undefined_lanes(const Access& access, const States& states) {
   return lanes;
 }
 
+// Sets a state for one word of each lane.
+template <typename Word, typename States>
+void set_lanes(const std::uint32_t* offsets, std::uint32_t mask, States& states,
+               std::uint8_t state) {
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    states.set(offsets[__builtin_ctz(rest)], sizeof(Word), state);
+  }
+}
+// States are bytes, so a store to them may be one to anything that is not a local variable.
+template <typename Word>
+void set_lanes(const std::uint32_t* offsets, std::uint32_t mask, ByteStates& states,
+               std::uint8_t state) {
+  std::uint8_t* const at = states.states;
+  if (mask == ~0u) {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      std::memset(at + offsets[lane], state, sizeof(Word));
+    }
+    return;
+  }
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    std::memset(at + offsets[__builtin_ctz(rest)], state, sizeof(Word));
+  }
+}
+
 // Sets a defined state for the bytes that the lanes of access.mask write.
 template <typename Word, typename States>
 void define_lanes(const Access& access, States& states, std::uint8_t state) {
@@ -86,10 +110,7 @@ void define_lanes(const Access& access, States& states, std::uint8_t state) {
   if (access.pattern == Pattern::strided && access.mask == ~0u) {
     return states.template set_row<Word>(access.offset[0], state);
   }
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    if ((access.mask >> lane & 1) == 0) continue;
-    states.set(access.offset[lane], sizeof(Word), state);
-  }
+  set_lanes<Word>(access.offset.data(), access.mask, states, state);
 }
 
 // Does the same for a row with some active lanes, or for a uniform row.

@@ -7,7 +7,9 @@
 // the order is transitive.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "vgpu/check/order/thread_order.hpp"
@@ -75,6 +77,13 @@ class OrderedWords {
   [[nodiscard]] bool touch(Word& word, SegmentId now, std::uint64_t lane, std::uint64_t kind) const;
   template <typename Visit>
   bool for_each_word(const Row& row, Visit visit);
+  static constexpr std::size_t kKnown = 8;
+  static constexpr std::uint64_t kOfKinds = ~std::uint64_t{0} << Word::kKinds;
+  [[nodiscard]] bool comes_before(SegmentId segment, const Row& row,
+                                  std::array<SegmentId, kKnown>& known) const;
+  template <typename Lanes>
+  std::optional<bool> take_at_once(const Row& row, const Lanes& lanes);
+  bool take_in_turn(const Row& row);
 
   ThreadOrder* order_ = nullptr;  // null: off
   std::vector<Word> words_;
