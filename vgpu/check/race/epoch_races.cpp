@@ -143,15 +143,15 @@ void EpochRaces::move_to_shadow(RowLog& log, const Access& access) {
   Shadow& shadow = shadow_of(access);
   const Epoch warp_0 = numbers_.epoch_of(access) - std::uint64_t{access.place.warp} * kWarpLanes;
   for (const RowLog::Row& from : log.rows()) {
-    if (RowLog::bytes_of(from) < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
+    if (from.bytes() < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
     RaceRow row;
     row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
     row.pc = from.pc;
     row.mask = from.mask;
     row.cell = std::int64_t{from.cell} << (2 - shadow.offset_shift());
     if (from.scattered) row.offset = log.offsets_of(from).data();
-    record(row, RowLog::pattern_of(from), AccessClass{.write = from.write}.index(),
-           RowLog::bytes_of(from), shadow);
+    record(row, RowLog::pattern_of(from), AccessClass{.write = from.write}.index(), from.bytes(),
+           shadow);
   }
   for (const RowLog::UpdateRow& from : log.updates()) {
     const Pattern pattern = RowLog::pattern_of(from);

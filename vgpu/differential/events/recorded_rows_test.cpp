@@ -52,7 +52,7 @@ class Notes final : public Observer, private UndefinedMemory {
     for (const RowLog::Row& row : log_.rows()) {
       seen.emplace_back(row.cell, row.pc, row.mask, row.warp, row.write, row.uniform);
       EXPECT_EQ(row.segment, 0u);
-      EXPECT_EQ(row.cells_log2, 0);
+      sizes.push_back(row.bytes());
       if (row.scattered) scattered.push_back(log_.offsets_of(row));
     }
     for (const RowLog::UpdateRow& row : log_.updates()) {
@@ -71,6 +71,7 @@ class Notes final : public Observer, private UndefinedMemory {
   static constexpr std::uint32_t kSlack = 128;  // inactive lanes may be outside of the memory
   std::array<std::uint8_t, kBytes + 2 * kSlack> states{};
   std::vector<RowLog::Offsets> scattered;
+  std::vector<std::uint32_t> sizes;  // of the logged rows, in bytes of a lane
   std::vector<Updated> updates;
   std::size_t logged = 0, told = 0, updates_told = 0;
 
@@ -79,7 +80,7 @@ class Notes final : public Observer, private UndefinedMemory {
     return access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
   }
   static bool is_logged(const RowAccess& row) {
-    return row.space == ptx::Space::shared && row.bytes == 4 && row.element_bytes == 4;
+    return row.space == ptx::Space::shared && row.bytes <= 4 && row.element_bytes == row.bytes;
   }
   // Processes a row as the race checker does.
   void tell(const RowAccess& row) {
@@ -110,7 +111,7 @@ class Notes final : public Observer, private UndefinedMemory {
     for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
       if ((row.mask >> lane & 1) == 0) continue;
       const std::uint32_t offset = row.offset_of(lane);
-      const std::span<std::uint8_t> bytes = std::span(states).subspan(kSlack + offset, 4);
+      const std::span<std::uint8_t> bytes = std::span(states).subspan(kSlack + offset, row.bytes);
       if (row.kind == AccessKind::write) std::ranges::fill(bytes, kStored);
       is_defined &= std::ranges::count(bytes, kStored) == std::ssize(bytes);
     }
@@ -403,6 +404,76 @@ ret;
 }
 )";
 
+// Lanes that load parts of words, as in tiles of 16 lanes: one element, adjacent elements from a
+// word's beginning on and from elsewhere, elements far apart; and a word that another thread
+// writes.
+constexpr const char* kParts = R"(// threads: 96
+.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %again;
+.reg .b16 %h;
+.reg .b32 %t, %k, %n, %low, %high, %at, %m, %y, %x;
+.reg .b64 %out, %mine;
+.shared .align 4 .b8 cells[512];
+ld.param.u64 %out, [out];
+mov.u32 %t, %tid.x;
+mul.wide.u32 %mine, %t, 8;
+add.u64 %mine, %mine, %out;
+mov.u32 %n, cells;
+mov.u32 %k, 0;
+mov.u32 %y, 0;
+and.b32 %low, %t, 15;
+shr.u32 %high, %t, 4;
+mad.lo.u32 %at, %t, 4, %n;
+st.shared.u32 [%at], %t;
+bar.sync 0;
+PHASE:
+mad.lo.u32 %m, %high, 32, %n;
+add.u32 %m, %m, %k;
+ld.shared.s8 %x, [%m];
+add.u32 %y, %y, %x;
+add.u32 %m, %m, %k;
+ld.shared.u16 %h, [%m];
+cvt.u32.u16 %x, %h;
+add.u32 %y, %y, %x;
+mad.lo.u32 %m, %low, 2, %n;
+add.u32 %m, %m, %k;
+add.u32 %m, %m, %k;
+ld.shared.u16 %h, [%m];
+cvt.u32.u16 %x, %h;
+add.u32 %y, %y, %x;
+add.u32 %m, %n, %low;
+add.u32 %m, %m, %k;
+ld.shared.u8 %x, [%m];
+add.u32 %y, %y, %x;
+mad.lo.u32 %m, %high, 64, %n;
+mad.lo.u32 %m, %low, 2, %m;
+ld.shared.u16 %h, [%m];
+cvt.u32.u16 %x, %h;
+add.u32 %y, %y, %x;
+mad.lo.u32 %m, %high, 48, %n;
+add.u32 %m, %m, %low;
+ld.shared.u8 %x, [%m+4];
+add.u32 %y, %y, %x;
+mad.lo.u32 %m, %t, 4, %n;
+ld.shared.u8 %x, [%m+3];
+add.u32 %y, %y, %x;
+bar.sync 0;
+st.shared.u32 [%at], %y;
+mad.lo.u32 %m, %high, 32, %n;
+ld.shared.u8 %x, [%m];
+bar.sync 0;
+add.u32 %k, %k, 1;
+setp.lt.u32 %again, %k, 16;
+@%again bra PHASE;
+st.global.u32 [%mine], %y;
+ret;
+}
+)";
+
 // Reads of global memory of all widths and patterns, by all lanes and by some.
 constexpr const char* kReads = R"(// threads: 96
 .version 8.7
@@ -529,6 +600,7 @@ void expect_same_notes(const char* text, std::uint32_t settles_at, const ToldMax
     EXPECT_TRUE(interpreted.seen == compiled.seen);
     EXPECT_TRUE(interpreted.updates == compiled.updates);
     EXPECT_TRUE(interpreted.scattered == compiled.scattered);
+    EXPECT_TRUE(interpreted.sizes == compiled.sizes);
     EXPECT_EQ(interpreted.states, compiled.states);
     EXPECT_EQ(interpreted.logged, interpreted.told);
     EXPECT_EQ(interpreted.updates.size(), interpreted.updates_told);
@@ -576,6 +648,8 @@ TEST(RecordedAtomics, AreCounted) {
 TEST(RecordedRows, AreThoseThatTheInterpreterTells) { expect_same_notes(kRows, 24, {14, 0}); }
 
 TEST(RecordedRows, MayBeOfSomeLanes) { expect_same_notes(kSome, 20, {40, 62}); }
+
+TEST(RecordedRows, MayBePartsOfWords) { expect_same_notes(kParts, 20, {300, 0}); }
 
 TEST(RecordedRows, MayBeScattered) { expect_same_notes(kScattered, 20, {100, 0}); }
 

@@ -26,15 +26,24 @@ namespace warpcheck::vgpu {
 // A row of lanes that are adjacent, all at one place, or scattered.  Generated code depends on the
 // layout.
 struct RecordedRow {
+  // A row whose lanes access parts of words is scattered, and its cells_log2 is this number and the
+  // log2 of the bytes.
+  static constexpr std::uint8_t kParts = 8;
+
   std::int32_t cell = 0;  // of lane 0, in words of 4 bytes; scattered: index of the offsets
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;  // not empty
   std::uint32_t warp = 0;
   std::uint32_t segment = 0;    // set by the owner of the log: a mark of its time
-  std::uint8_t cells_log2 = 0;  // log2 of the words per lane, 0 to 2; RowLog has further values
+  std::uint8_t cells_log2 = 0;  // log2 of the words per lane, 0 to 2; or kParts and more
   bool write = false;
   bool uniform = false;
   bool scattered = false;
+
+  // Returns the bytes that a lane accesses.
+  [[nodiscard]] std::uint32_t bytes() const {
+    return cells_log2 < kParts ? 4u << cells_log2 : 1u << (cells_log2 - kParts);
+  }
 };
 
 // A row of atomics.  Generated code depends on the layout.

@@ -41,7 +41,7 @@ void RowBatches::add_rows(const AccessRecord& record, RowAccess any) {
     row.pattern = next_->uniform     ? Pattern::uniform
                   : next_->scattered ? Pattern::scattered
                                      : Pattern::strided;
-    row.bytes = row.element_bytes = static_cast<std::uint8_t>(4u << next_->cells_log2);
+    row.bytes = row.element_bytes = static_cast<std::uint8_t>(next_->bytes());
     if (next_->scattered) {
       row.offsets = record.offsets[next_->cell].data();
     } else {

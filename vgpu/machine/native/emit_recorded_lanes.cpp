@@ -1,38 +1,76 @@
-// Emits the recording of rows of words that lanes load from shared memory in any order
-// (emit_recorded_rows.cpp).
+// Emits the recording of rows that lanes load from shared memory in any order: of words, and of
+// parts of words if they are a tile's (emit_recorded_rows.cpp).
+#include <bit>
 #include <cstddef>
 
 #include "vgpu/machine/native/emit_record.hpp"
 
 namespace warpcheck::vgpu::native {
+namespace {
 
-// Jumps to `recorded` if the row of words that lanes load at the frame's offsets has been recorded.
+constexpr unsigned kWordLog2 = 2;
+
+// The marks of the words from number `base` on.
+x86::Mem marks_at(const x86::Gp& base, std::uint32_t size) {
+  return x86::ptr(x86::r10, base.r64(), 1, 0, size);
+}
+// The offset in the first lane of a half of the row, then the number of its word.
+x86::Gp first_of(unsigned half) { return half == 0 ? x86::eax : x86::r8d; }
+
+}  // namespace
+
+bool RecordEmitter::records_lanes(const Site& site) {
+  return site.is_load && site.instr.modifiers.space == ptx::Space::shared && site.count == 1 &&
+         site.bytes <= 1u << kWordLog2;
+}
+
+// Jumps to `recorded` if the row that lanes load at the frame's offsets has been recorded.
 // rdx is preserved.
 void RecordEmitter::call_record_lanes(const Site& site, asmjit::Label recorded) {
-  if (!record_lanes_.isValid()) record_lanes_ = a.newLabel();
+  asmjit::Label& subroutine = record_lanes_[static_cast<unsigned>(std::countr_zero(site.bytes))];
+  if (!subroutine.isValid()) subroutine = a.newLabel();
   a.mov(x86::ecx, site.pc);
-  a.call(record_lanes_);
+  a.call(subroutine);
   a.test(x86::eax, x86::eax);
   a.jnz(recorded);
 }
 
-// Emits the subroutine for lanes in any order, once per program. ecx: the pc; on return, eax says
-// whether the row is recorded.  If lanes of one row share words, or other threads have read some of
-// the words, all words of the row are marked as read by many.  So a later write by a thread may be
-// reported even to a word that only this thread has read.
 void RecordEmitter::emit_subroutines() {
-  if (!record_lanes_.isValid()) return;
-  const LanesLabels to{.reported = a.newLabel(),
-                       .lanes = a.newLabel(),
-                       .defined = a.newLabel(),
+  for (unsigned size_log2 = 0; size_log2 < record_lanes_.size(); ++size_log2) {
+    if (record_lanes_[size_log2].isValid()) record_lanes(size_log2);
+  }
+}
+
+// Emits the subroutine for lanes of one size. ecx: the pc; on return, eax says whether the row is
+// recorded.  If lanes of one row share words, or other threads have read some of the words, all
+// words of the row are marked as read by many.  So a later write by a thread may be reported even
+// to a word that only this thread has read.
+void RecordEmitter::record_lanes(unsigned size_log2) {
+  const bool are_words = size_log2 == kWordLog2;
+  const asmjit::Label reported = a.newLabel();
+  const LanesLabels to{.reported = reported,
+                       .lanes = are_words ? a.newLabel() : reported,
+                       .defined = are_words ? a.newLabel() : reported,
                        .row = a.newLabel()};
+  a.bind(record_lanes_[size_log2]);
+  find_place_of_lanes(to.reported);
+  record_halves(to, size_log2);
+  if (are_words) record_words_in_any_order(to);
+  a.bind(to.row);
+  put_scattered_row(size_log2);
+  a.mov(x86::eax, 1);
+  a.ret();
+  a.bind(to.reported);
+  a.xor_(x86::eax, x86::eax);
+  a.ret();
+}
+
+// Continues at `row`, which follows.
+void RecordEmitter::record_words_in_any_order(const LanesLabels& to) {
   const asmjit::Label many = a.newLabel();
   const auto of_offsets = [](std::uint32_t byte, std::uint32_t size) {
     return x86::ptr(x86::rdi, static_cast<std::int32_t>(byte), size);
   };
-  a.bind(record_lanes_);
-  find_place_of_lanes(to.reported);
-  record_halves(to);
   a.bind(to.lanes);
   a.test(x86::rcx, x86::rcx);
   a.jz(to.defined);
@@ -55,13 +93,6 @@ void RecordEmitter::emit_subroutines() {
     a.shr(x86::eax, 1);
     a.mov(x86::ptr(x86::r10, x86::rax, 0, 0, 2), x86::r11w);
   }
-  a.bind(to.row);
-  put_scattered_row();
-  a.mov(x86::eax, 1);
-  a.ret();
-  a.bind(to.reported);
-  a.xor_(x86::eax, x86::eax);
-  a.ret();
 }
 
 // Loads what the subroutine needs.  Jumps to `reported` if no row is taken.
@@ -96,15 +127,16 @@ void RecordEmitter::find_place_of_lanes(asmjit::Label reported) {
   a.vpbroadcastd(x86::ymm7, x86::xmm7);
 }
 
-// Copies the offsets, and records a row of a tile of 16 lanes: the lanes of each half read one
-// word, or adjacent words.  That takes a third of the time that lanes in any order take.  Jumps to
-// `lanes` if the row is another one, and to `defined` if it is and its words are defined.
-void RecordEmitter::record_halves(const LanesLabels& to) {
+// Copies the offsets, and records a row of a tile of 16 lanes: those of each half read at one
+// place, or adjacent elements from a word's beginning on.  That takes a third of the time that
+// words in any order take.  Jumps to `lanes` if the row is another one, and to `defined` if it is
+// and its words are defined.
+void RecordEmitter::record_halves(const LanesLabels& to, unsigned size_log2) {
   const auto offsets = [](unsigned half, std::uint32_t byte, std::uint32_t size) {
     return field(offsetof(NativeFrame, offsets) + std::size_t{64} * half + byte, size);
   };
   for (const unsigned half : kHalves) {
-    a.mov(half == 0 ? x86::eax : x86::r8d, offsets(half, 0, 4));
+    a.mov(first_of(half), offsets(half, 0, 4));
     a.vpbroadcastd(x86::ymm4, offsets(half, 0, 4));
     for (const unsigned part : kHalves) {
       const x86::Ymm from_first = x86::ymm(2 * half + part);
@@ -114,71 +146,89 @@ void RecordEmitter::record_halves(const LanesLabels& to) {
       a.vpsubd(from_first, from_first, x86::ymm4);
     }
   }
-  // Jumps to `uniform`, or to `lanes` if the words are not adjacent.
+  // Jumps to `uniform`, or to `lanes` if the elements are not adjacent.
   const auto distinguish = [&](unsigned half, asmjit::Label uniform) {
     const x86::Ymm first = x86::ymm(2 * half), second = x86::ymm(2 * half + 1);
     a.vpor(x86::ymm4, first, second);
     a.vptest(x86::ymm4, x86::ymm4);
     a.jz(uniform);
-    constexpr std::size_t kSteps = offsetof(Tables, word_lanes) + 2 * sizeof(Tables::word_lanes[0]);
-    a.vpxor(x86::ymm4, first, table(kSteps).cloneResized(32));
-    a.vpxor(x86::ymm5, second, table(kSteps + 32).cloneResized(32));
+    const std::size_t steps =
+        offsetof(Tables, word_lanes) + size_log2 * sizeof(Tables::word_lanes[0]);
+    a.vpxor(x86::ymm4, first, table(steps).cloneResized(32));
+    a.vpxor(x86::ymm5, second, table(steps + 32).cloneResized(32));
     a.vpor(x86::ymm4, x86::ymm4, x86::ymm5);
     a.vptest(x86::ymm4, x86::ymm4);
+    a.jnz(to.lanes);
+    if (size_log2 == kWordLog2) return;
+    a.test(first_of(half), (1u << kWordLog2) - 1);
     a.jnz(to.lanes);
   };
   const asmjit::Label first_uniform = a.newLabel(), last_uniform = a.newLabel(),
                       both_uniform = a.newLabel();
   distinguish(0, first_uniform);
   distinguish(1, last_uniform);
-  record_halves(to, {false, false});
+  record_halves(to, size_log2, {false, false});
   a.bind(last_uniform);
-  record_halves(to, {false, true});
+  record_halves(to, size_log2, {false, true});
   a.bind(first_uniform);
   distinguish(1, both_uniform);
-  record_halves(to, {true, false});
+  record_halves(to, size_log2, {true, false});
   a.bind(both_uniform);
-  record_halves(to, {true, true});
+  record_halves(to, size_log2, {true, true});
 }
 
-// Does so for halves of which it is known whether they are uniform; rax and r8: their offsets.
-void RecordEmitter::record_halves(const LanesLabels& to, std::array<bool, 2> uniform) {
-  const auto at = [](const x86::Gp& base, unsigned half, std::uint32_t byte = 0) {
-    return x86::ptr(base, half == 0 ? x86::rax : x86::r8, 0, static_cast<std::int32_t>(byte), 32);
+// Loads so many bytes, again and again.
+void RecordEmitter::load_of_half(const x86::Ymm& to, const x86::Mem& from, std::uint32_t bytes) {
+  const x86::Mem sized = from.cloneResized(bytes);
+  switch (bytes) {
+    case 1: return void(a.vpbroadcastb(to, sized));
+    case 2: return void(a.vpbroadcastw(to, sized));
+    case 4: return void(a.vpbroadcastd(to, sized));
+    case 8: return void(a.vpbroadcastq(to, sized));
+    case 16: return void(a.vbroadcasti128(to, sized));
+    default: return void(a.vmovdqu(to, sized));
+  }
+}
+
+// Jumps to `reported` if some byte is not defined. rcx: the states; 0: all are.
+void RecordEmitter::check_states_of_halves(unsigned size_log2, std::array<bool, 2> uniform,
+                                           asmjit::Label reported) {
+  const auto at = [](unsigned half, std::uint32_t byte) {
+    return x86::ptr(x86::rcx, first_of(half).r64(), 0, static_cast<std::int32_t>(byte), 32);
   };
   const asmjit::Label defined = a.newLabel();
   a.test(x86::rcx, x86::rcx);
   a.jz(defined);
+  const std::uint32_t of_lane = 1u << size_log2, of_half = kWarpLanes / 2 * of_lane;
   for (const unsigned half : kHalves) {
     const x86::Ymm states = x86::ymm(half);
-    if (uniform[half]) {
-      a.vpbroadcastd(states, at(x86::rcx, half).cloneResized(4));
-    } else {
-      a.vmovdqu(states, at(x86::rcx, half));
-      a.vpand(states, states, at(x86::rcx, half, 32));
-    }
+    load_of_half(states, at(half, 0), uniform[half] ? of_lane : of_half);
+    if (!uniform[half] && of_half > 32) a.vpand(states, states, at(half, 32));
   }
   a.vpand(x86::ymm0, x86::ymm0, x86::ymm1);
   a.vpmovmskb(x86::ecx, x86::ymm0);
   a.cmp(x86::ecx, -1);
-  a.jne(to.reported);
+  a.jne(reported);
   a.bind(defined);
-  a.shr(x86::eax, 1);  // the place of the mark
-  a.shr(x86::r8d, 1);
+}
+
+// Records halves of which it is known whether they are uniform.
+void RecordEmitter::record_halves(const LanesLabels& to, unsigned size_log2,
+                                  std::array<bool, 2> uniform) {
+  check_states_of_halves(size_log2, uniform, to.reported);
+  constexpr std::uint32_t kMark = sizeof(std::uint16_t);
+  const std::uint32_t of_half = kMark * (kWarpLanes / 2) >> (kWordLog2 - size_log2);
   a.vpbroadcastw(x86::ymm6, x86::xmm7);
   for (const unsigned half : kHalves) {
     const x86::Ymm distance = x86::ymm(half);
-    if (uniform[half]) {
-      a.vpbroadcastw(distance, at(x86::r10, half).cloneResized(2));
-    } else {
-      a.vmovdqu(distance, at(x86::r10, half));
-    }
+    a.shr(first_of(half), kWordLog2);
+    load_of_half(distance, marks_at(first_of(half), 32), uniform[half] ? kMark : of_half);
     a.vpxor(distance, distance, x86::ymm6);
   }
-  if (!uniform[0] && !uniform[1]) {
+  if (size_log2 == kWordLog2 && !uniform[0] && !uniform[1]) {
     const asmjit::Label shared = a.newLabel();
     // If the lanes share no words, only words that many have read stay as they are.
-    a.cmp(x86::eax, x86::r8d);
+    a.cmp(first_of(0), first_of(1));
     a.je(shared);
     a.vpor(x86::ymm2, x86::ymm0, x86::ymm1);
     a.vptest(x86::ymm2, x86::ymm2);
@@ -195,10 +245,13 @@ void RecordEmitter::record_halves(const LanesLabels& to, std::array<bool, 2> uni
   a.vptest(x86::ymm0, x86::ymm0);
   a.jnz(to.reported);
   for (const unsigned half : kHalves) {
-    if (uniform[half]) {
-      a.mov(at(x86::r10, half).cloneResized(2), x86::r11w);
-    } else {
-      a.vmovdqu(at(x86::r10, half), x86::ymm6);
+    const std::uint32_t bytes = uniform[half] ? kMark : of_half;
+    const x86::Mem at = marks_at(first_of(half), bytes);
+    switch (bytes) {
+      case 2: a.mov(at, x86::r11w); break;
+      case 8: a.vmovq(at, x86::xmm6); break;
+      case 16: a.vmovdqu(at, x86::xmm6); break;
+      default: a.vmovdqu(at, x86::ymm6);
     }
   }
   a.jmp(to.row);
@@ -233,12 +286,13 @@ void RecordEmitter::refuse_written_lanes(asmjit::Label reported) {
 }
 
 // Writes the remaining fields of the row at rsi.
-void RecordEmitter::put_scattered_row() {
+void RecordEmitter::put_scattered_row(unsigned size_log2) {
   a.mov(of_row(offsetof(RecordedRow, mask)), -1);
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
   a.mov(of_row(offsetof(RecordedRow, warp)), x86::ecx);
   a.mov(of_row(offsetof(RecordedRow, segment)), 0);
-  a.mov(of_row(offsetof(RecordedRow, cells_log2)), 1 << 24);
+  const unsigned cells_log2 = size_log2 == kWordLog2 ? 0 : RecordedRow::kParts + size_log2;
+  a.mov(of_row(offsetof(RecordedRow, cells_log2)), cells_log2 | 1 << 24);
   a.add(of_record(offsetof(AccessRecord, scattered)).cloneResized(4), 1);
   a.add(of_record(offsetof(AccessRecord, next)), sizeof(RecordedRow));
 }

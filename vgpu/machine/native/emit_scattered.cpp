@@ -37,8 +37,7 @@ void AccessEmitter::find_scattered(const Site& site, const std::optional<Share>&
   a.bind(done);
   later_with_rows([this, site, done, reported] {
     a.bind(reported);
-    if (site.is_load && RecordEmitter::is_recorded(site, true))
-      recorder_.call_record_lanes(site, done);
+    if (RecordEmitter::records_lanes(site)) recorder_.call_record_lanes(site, done);
     if (RecordEmitter::may_queue(site)) {
       recorder_.queue_read(site, Pattern::scattered, false, done);
     }

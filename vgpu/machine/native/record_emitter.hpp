@@ -23,6 +23,7 @@ class RecordEmitter : public RegisterEmitter {
   [[nodiscard]] static bool may_queue(const Site& site);
   void queue_read(const Site& site, Pattern pattern, bool some, asmjit::Label queued);
   void queue_atomics(const Site& site, Pattern pattern, asmjit::Label reported);
+  [[nodiscard]] static bool records_lanes(const Site& site);
   void call_record_lanes(const Site& site, asmjit::Label recorded);
   // Emits the subroutines that the other code calls, after all other code.
   void emit_subroutines();
@@ -41,23 +42,29 @@ class RecordEmitter : public RegisterEmitter {
   void mark_met(asmjit::Label reported);
   // emit_queued_rows.cpp
   void queue(const Site& site, Pattern pattern, QueuedKind kind, bool some, asmjit::Label reported);
-  // emit_recorded_lanes.cpp: where the subroutine goes on
+  // emit_recorded_lanes.cpp: where a subroutine goes on
   struct LanesLabels {
     asmjit::Label reported;  // the row must be reported
     asmjit::Label lanes;     // the lanes are in any order
     asmjit::Label defined;   // they are, and their words are defined
     asmjit::Label row;       // the words are marked
   };
+  void record_lanes(unsigned size_log2);
   void find_place_of_lanes(asmjit::Label reported);
-  void record_halves(const LanesLabels& to);
-  void record_halves(const LanesLabels& to, std::array<bool, 2> uniform);
+  void record_halves(const LanesLabels& to, unsigned size_log2);
+  void record_halves(const LanesLabels& to, unsigned size_log2, std::array<bool, 2> uniform);
+  void check_states_of_halves(unsigned size_log2, std::array<bool, 2> uniform,
+                              asmjit::Label reported);
+  void load_of_half(const x86::Ymm& to, const x86::Mem& from, std::uint32_t bytes);
+  void record_words_in_any_order(const LanesLabels& to);
   void record_lanes_states(asmjit::Label reported);
   void find_marks_of_lanes();
   void refuse_written_lanes(asmjit::Label reported);
-  void put_scattered_row();
+  void put_scattered_row(unsigned size_log2);
   void record_lanes_alone(asmjit::Label many, asmjit::Label row);
 
-  asmjit::Label record_lanes_;  // a subroutine; not valid: not called so far
+  // Subroutines, by log2 of a lane's bytes; not valid: not called so far.
+  std::array<asmjit::Label, 3> record_lanes_;
 };
 
 }  // namespace warpcheck::vgpu::native

@@ -163,9 +163,9 @@ void SharedPhases::move_to_cells(Phase& phase) {
   phase.log.close();
   CellMemory& memory = state_.memories.of(*phase.shared);
   for (const RowLog::Row& row : phase.log.rows()) {
-    if (RowLog::bytes_of(row) >= memory.cell_bytes()) continue;
+    if (row.bytes() >= memory.cell_bytes()) continue;
     deferred_.perform(phase.shared->id);
-    memory.narrow_to(RowLog::bytes_of(row), state_.lists, state_.order);
+    memory.narrow_to(row.bytes(), state_.lists, state_.order);
   }
   std::size_t recorded = 0;
   const auto record_rows_to = [&](std::size_t end) {
@@ -177,7 +177,7 @@ void SharedPhases::move_to_cells(Phase& phase) {
 }
 
 void SharedPhases::record_row(const Phase& phase, const RowLog::Row& row, CellMemory& memory) {
-  const std::uint32_t width = RowLog::bytes_of(row) >> memory.shift();
+  const std::uint32_t width = row.bytes() >> memory.shift();
   const std::int64_t begin = std::int64_t{row.cell} << (2 - memory.shift());
   for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));

@@ -339,7 +339,7 @@ bool RowLog::mark_reads(const Row& row, const std::uint32_t* offsets) {
 bool RowLog::mark_lanes(const Row& row, const std::uint32_t* offsets) {
   const std::uint16_t* const lanes = record_.lanes->of_words[0];
   const std::uint32_t mine = record_.phase + row.warp * kWarpLanes * WordMark::kThread;
-  const unsigned words = std::max(bytes_of(row) / 4, 1u);
+  const unsigned words = std::max(row.bytes() / 4, 1u);
   if (!row.write && row.mask == ~0u && words == 1) return mark_reads(row, offsets);
   bool marked = true;
   for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
@@ -376,7 +376,7 @@ bool RowLog::mark_uniform(const Row& row) {
 bool RowLog::take_parts(const RowAccess& access, std::uint32_t segment) {
   Row row = row_of(access);
   row.segment = segment;
-  row.cells_log2 = static_cast<std::uint8_t>(kParts + std::countr_zero(access.bytes));
+  row.cells_log2 = static_cast<std::uint8_t>(Row::kParts + std::countr_zero(access.bytes));
   row.uniform = false;
   row.scattered = true;
   if (access.pattern == Pattern::scattered) return take(row, access.offsets);
@@ -422,7 +422,7 @@ void RowLog::mark_recorded_updates() {
 // Returns the offsets of the lanes of a row, in bytes; those of inactive lanes mean nothing.
 const std::uint32_t* RowLog::offsets_of(const Row& row, Offsets& storage) const {
   if (row.scattered) return offsets_of(row).data();
-  const std::uint32_t step = row.uniform ? 0 : bytes_of(row);
+  const std::uint32_t step = row.uniform ? 0 : row.bytes();
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     storage[lane] = 4 * static_cast<std::uint32_t>(row.cell) + lane * step;
   }
@@ -433,7 +433,7 @@ const std::uint32_t* RowLog::offsets_of(const Row& row, Offsets& storage) const 
 OrderedWords::Row RowLog::in_order(const Row& row) const {
   OrderedWords::Row ordered{.segment = row.segment, .place = place_, .mask = row.mask};
   ordered.place.warp = row.warp;
-  ordered.words = std::max(bytes_of(row) / 4, 1u);
+  ordered.words = std::max(row.bytes() / 4, 1u);
   ordered.kind = row.write ? AccessKind::write : AccessKind::read;
   return ordered;
 }

@@ -92,10 +92,6 @@ class RowLog {
   // of them; the caller must then close the log.
   bool mark_copy(const Access& access);
   void mark_copied(const Offsets& offsets, std::uint32_t mask, std::uint32_t bytes);
-  // Returns the bytes that a lane of a row accesses.
-  static std::uint32_t bytes_of(const Row& row) {
-    return row.cells_log2 < kParts ? 4u << row.cells_log2 : 1u << (row.cells_log2 - kParts);
-  }
   // Returns the structure through which machine code adds rows of words.
   [[nodiscard]] AccessRecord& record() { return record_; }
   // Returns the offsets of a scattered row.
@@ -158,9 +154,6 @@ class RowLog {
   static constexpr std::size_t kAtomicsMax = 2048;
   static constexpr std::size_t kRecordedAtomics = 64;  // before the general checker settles them
   static constexpr std::int64_t kSlackCells = AccessRecord::kSlackCells;
-  // A row whose lanes access parts of words is scattered, and its cells_log2 is this number and the
-  // log2 of the bytes.
-  static constexpr std::uint8_t kParts = 8;
 
   static Row row_of(const RowAccess& access) {
     return {.cell = static_cast<std::int32_t>(start_of(access.first) >> 2),

@@ -171,7 +171,7 @@ TEST_F(RowLogTest, PartsOfAWordMarkTheWord) {
   EXPECT_TRUE(log_.take(parts_of(0, 0, kRead)));
   EXPECT_TRUE(log_.take(parts_of(1, 2, kRead)));
   EXPECT_TRUE(log_.take(parts_of(1, 128, kWrite, 1)));
-  EXPECT_EQ(RowLog::bytes_of(log_.rows().back()), 2U);
+  EXPECT_EQ(log_.rows().back().bytes(), 2U);
   EXPECT_EQ(log_.offsets_of(log_.rows().back())[0], 128U);
   EXPECT_FALSE(log_.take(parts_of(1, 0, kWrite, 1)));
   EXPECT_FALSE(log_.take(parts_of(1, 129, kRead, 2, 1)));  // lane 1, byte 130
