@@ -29,8 +29,7 @@ struct TensorFieldRow {
   bool is_wide = false;          // .b64
 };
 
-// The tensor maps here do not support interleaving, or swizzling by 96 bytes or with flips of 8
-// bytes.
+// The tensor maps here do not support swizzling by 96 bytes.
 inline constexpr TensorFieldRow kTensorFields[] = {
     {"global_address", TensorField::address, 0, 0, true},
     {"rank", TensorField::rank, 0, 0, false},
@@ -39,7 +38,7 @@ inline constexpr TensorFieldRow kTensorFields[] = {
     {"global_stride", TensorField::stride, 4, 0, true},
     {"element_stride", TensorField::element_step, 5, 0, false},
     {"elemtype", TensorField::element, 0, 16, false},
-    {"interleave_layout", TensorField::interleave, 0, 1, false},
+    {"interleave_layout", TensorField::interleave, 0, 3, false},
     {"swizzle_mode", TensorField::swizzle, 0, 4, false},
     {"swizzle_atomicity", TensorField::atomicity, 0, 4, false},
     {"fill_mode", TensorField::fill, 0, 2, false},

@@ -16,6 +16,7 @@ namespace vgpu = warpcheck::vgpu;
 namespace {
 
 using vgpu::TensorElement;
+using vgpu::TensorInterleave;
 using vgpu::TensorMap;
 using vgpu::TensorSwizzle;
 
@@ -59,11 +60,13 @@ bool takes_small_elements(const TensorMap& map) {
 
 // Checks the arguments as cuda.h requires.
 bool takes_extents(TensorMap& map, const Extents& given) {
+  const std::uint64_t alignment = std::max<std::uint64_t>(kAddressAlignment, map.slice_bytes());
+  if (map.address % alignment != 0) return false;
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     const std::uint64_t stride = i == 0 ? 0 : given.stride[i - 1];
     const bool is_right = given.size[i] != 0 && given.size[i] <= kSizeMax &&
-                          stride % kAddressAlignment == 0 && stride < kStrideEnd &&
-                          given.box[i] != 0 && given.box[i] <= kBoxMax && given.step[i] != 0 &&
+                          stride % alignment == 0 && stride < kStrideEnd && given.box[i] != 0 &&
+                          given.box[i] <= kBoxMax && given.step[i] != 0 &&
                           given.step[i] <= kStepMax;
     if (!is_right) return false;
     map.size[i] = given.size[i];
@@ -74,8 +77,10 @@ bool takes_extents(TensorMap& map, const Extents& given) {
   return true;
 }
 
-// Returns whether rows of the box are multiples of 16 bytes that swizzling can handle.
+// Returns whether rows of the box are multiples of 16 bytes that swizzling can handle.  As on an
+// H200, the first is demanded of interleaved maps, too, where dimension 0 counts pixels.
 bool has_rows(const TensorMap& map) {
+  if (map.is_interleaved()) return map.box[0] * map.unit().global_bytes % kRowUnit == 0;
   const std::uint32_t row = map.row_bytes();
   if (map.box[0] % map.unit().elements != 0 || !takes_small_elements(map)) return false;
   const bool fits = map.swizzle == TensorSwizzle::none || row <= map.span();
@@ -91,7 +96,8 @@ bool takes_corners(TensorMap& map, const int* lower, const int* upper) {
     if (!fits(lower[i]) || !fits(upper[i])) return false;
     map.lower[i] = static_cast<std::int16_t>(lower[i]);
     map.upper[i] = static_cast<std::int16_t>(upper[i]);
-    if (map.last(i + 1) < map.first(i + 1)) return false;
+    const std::uint32_t dimension = map.width_dimension() + i;
+    if (map.last(dimension) < map.first(dimension)) return false;
   }
   return true;
 }
@@ -106,7 +112,6 @@ struct Layout {
 
 // Returns what tensor maps here do not have.
 std::string_view unsupported(const Layout& given) {
-  if (given.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return "an interleaved layout";
   if (given.swizzle == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B) {
     return "swizzling that flips 8 bytes";
   }
@@ -124,7 +129,11 @@ bool takes_layout(TensorMap& map, cuuint32_t rank, const Layout& given) {
   map.element = static_cast<TensorElement>(number_of(given.type));
   map.swizzle = static_cast<TensorSwizzle>(number_of(given.swizzle));
   map.fills_with_nan = given.fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  map.interleave = static_cast<TensorInterleave>(number_of(given.interleave));
   map.rank = rank;
+  const bool is_small = map.element >= TensorElement::u4;
+  const bool is_newer_swizzle = map.swizzle > TensorSwizzle::bytes_128;
+  if (map.is_interleaved() && (rank < kIm2colRankMin || is_small || is_newer_swizzle)) return false;
   return !map.fills_with_nan || is_float(map.element);
 }
 

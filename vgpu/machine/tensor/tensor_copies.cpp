@@ -43,6 +43,10 @@ Type type_of(std::uint32_t bytes) {
   }
 }
 
+// The offsets of im2col have 16, 8 or 5 bits, by the number of dimensions; others do not count.
+constexpr std::uint32_t kIm2colRankMin = 3;
+constexpr std::uint32_t kOffsetMasks[] = {0xffff, 0xff, 0x1f};
+
 // Returns the number of offsets of im2col.
 std::uint32_t offsets_of(const Instr& instr) {
   const bool has = instr.modifiers.im2col && instr[TensorOperand::object].bank != Bank::none;
@@ -113,7 +117,8 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
     }
     for (std::uint32_t i = 0; i < offsets_of(instr); ++i) {
       const Ref row = row_after(instr[TensorOperand::coordinates], map->rank + i);
-      tile.offset[i] = static_cast<std::uint16_t>(word_of(run.banks, row, lane));
+      tile.offset[i] = static_cast<std::uint16_t>(word_of(run.banks, row, lane) &
+                                                  kOffsetMasks[map->rank - kIm2colRankMin]);
     }
     tile.shared = address_in(run, one[TensorOperand::shared], lane);
     tile.tensor = launch_.memory().object_at(map->address);
@@ -133,11 +138,25 @@ std::string TensorCopies::wrong_place(const RunningFragment& run, const Instr& i
                                       const TensorMap& map, unsigned lane) {
   const bool is_store = instr[TensorOperand::object].bank == Bank::none;
   const TensorUnit unit = map.unit();
+  const std::uint32_t swizzled_at_least = map.is_im2col ? 0 : map.span();
+  if (map.is_interleaved() && map.row_bytes() < swizzled_at_least) {
+    return fmt::format(
+        "(1) swizzles rows of {} bytes of an interleaved tensor map within {} bytes; that is not "
+        "supported",
+        map.row_bytes(), map.span());
+  }
   for (std::uint32_t i = 0; i < ptx::coordinates_of(instr.modifiers); ++i) {
     const Ref row = row_after(instr[TensorOperand::coordinates], i);
     const std::int64_t at = static_cast<std::int32_t>(word_of(run.banks, row, lane));
     const std::int64_t bytes = at * unit.global_bytes / unit.elements;
-    if (i == 0 && at % map.chunk_elements() != 0) {
+    const bool is_of_image = i >= map.width_dimension() && i < map.image_end();
+    if (map.is_im2col && is_of_image && (at < map.first(i) || at > map.last(i))) {
+      return fmt::format(
+          "(1) begins at coordinate {} of dimension {}, outside of the bounding box, which is from "
+          "{} to {}",
+          at, i, map.first(i), map.last(i));
+    }
+    if (i == 0 && !map.is_interleaved() && at % map.chunk_elements() != 0) {
       return fmt::format("(1) begins at byte {} of a row of the tensor, which is no multiple of {}",
                          bytes, map.chunk_elements() / unit.elements * unit.global_bytes);
     }
@@ -225,8 +244,9 @@ void TensorCopies::move_boxes(RunningFragment& run, const Tile& tile) {
       is_inside &= at >= 0 && static_cast<std::uint64_t>(at) < map.size[i];
       global += static_cast<std::uint64_t>(at) * map.stride[i - 1];
     }
-    move_row(run, tile, is_inside ? std::optional(global) : std::nullopt,
-             tile.shared + std::uint64_t{row} * map.row_pitch());
+    const auto from = is_inside ? std::optional(global) : std::nullopt;
+    const std::uint64_t shared = tile.shared + std::uint64_t{row} * map.row_pitch();
+    map.is_interleaved() ? move_slices(run, tile, from, shared) : move_row(run, tile, from, shared);
     for (std::uint32_t i = 1; i < map.rank; ++i) {
       if (++step[i] < map.count(i)) break;
       step[i] = 0;
@@ -238,26 +258,57 @@ void TensorCopies::move_boxes(RunningFragment& run, const Tile& tile) {
 // and then through that of the next image.
 void TensorCopies::move_pixels(RunningFragment& run, const Tile& tile) {
   const TensorMap& map = tile.map;
-  const std::uint32_t images = map.rank - 1;  // the dimension of the images
+  const std::uint32_t width = map.width_dimension(), end = map.image_end(), images = map.rank - 1;
   std::array<std::int64_t, kTensorDimensionsMax> base{};
   std::ranges::copy(tile.at, base.begin());
   for (std::uint32_t pixel = 0; pixel < map.rows(); ++pixel) {
     std::uint64_t global = map.address;
     bool is_inside = true;
-    for (std::uint32_t i = 1; i < map.rank; ++i) {
-      const std::int64_t at = base[i] + (i == images ? 0 : tile.offset[i - 1]);
+    for (std::uint32_t i = width; i < map.rank; ++i) {
+      const std::int64_t at = base[i] + (i < end ? tile.offset[i - width] : 0);
       is_inside &= at >= 0 && static_cast<std::uint64_t>(at) < map.size[i];
-      global += static_cast<std::uint64_t>(at) * map.stride[i - 1];
+      const std::uint64_t stride = i == 0 ? map.slice_bytes() : map.stride[i - 1];
+      global += static_cast<std::uint64_t>(at) * stride;
     }
-    move_row(run, tile, is_inside ? std::optional(global) : std::nullopt,
-             tile.shared + std::uint64_t{pixel} * map.row_pitch());
-    std::uint32_t i = 1;
-    for (; i < images; ++i) {
+    const auto from = is_inside ? std::optional(global) : std::nullopt;
+    const std::uint64_t shared = tile.shared + std::uint64_t{pixel} * map.row_pitch();
+    map.is_interleaved() ? move_slice(run, tile, from, shared) : move_row(run, tile, from, shared);
+    std::uint32_t i = width;
+    for (; i < end; ++i) {
       base[i] += map.element_step[i];
       if (base[i] <= map.last(i)) break;
       base[i] = map.first(i);
     }
-    if (i == images) ++base[i];
+    if (i == end) ++base[images];
+  }
+}
+
+// Moves pixels of a slice along dimension 0 of an interleaved tensor.
+//   global: address of the pixel whose first coordinate is 0; empty: the row is outside the tensor
+void TensorCopies::move_slices(RunningFragment& run, const Tile& tile,
+                               std::optional<std::uint64_t> global, std::uint64_t shared) {
+  const TensorMap& map = tile.map;
+  for (std::uint32_t i = 0; i < map.count(0); ++i) {
+    const std::int64_t at = tile.at[0] + static_cast<std::int64_t>(i) * map.element_step[0];
+    const bool is_inside = global && at >= 0 && static_cast<std::uint64_t>(at) < map.size[0];
+    const std::uint64_t from =
+        global.value_or(0) + static_cast<std::uint64_t>(at) * map.slice_bytes();
+    move_slice(run, tile, is_inside ? std::optional(from) : std::nullopt,
+               shared + std::uint64_t{i} * map.slice_bytes());
+  }
+}
+
+// Moves the channels of one pixel of a slice.
+void TensorCopies::move_slice(RunningFragment& run, const Tile& tile,
+                              std::optional<std::uint64_t> global, std::uint64_t shared) {
+  const TensorMap& map = tile.map;
+  const bool is_whole = global && !tile.instr.modifiers.reduce;
+  const std::uint32_t bytes = is_whole ? kChunkBytes : map.unit().global_bytes;
+  for (std::uint32_t at = 0; at < map.slice_bytes(); at += bytes) {
+    const std::uint32_t in_chunk = at % kChunkBytes;
+    const Piece piece{global.value_or(0) + at, map.swizzled(shared + at - in_chunk) + in_chunk,
+                      bytes};
+    is_whole ? move_piece(run, tile, piece) : move_unit(run, tile, global.has_value(), piece);
   }
 }
 

@@ -64,6 +64,10 @@ class TensorCopies {
   void move_four_rows(RunningFragment& run, const Tile& tile);
   void move_row(RunningFragment& run, const Tile& tile, std::optional<std::uint64_t> global,
                 std::uint64_t shared);
+  void move_slices(RunningFragment& run, const Tile& tile, std::optional<std::uint64_t> global,
+                   std::uint64_t shared);
+  void move_slice(RunningFragment& run, const Tile& tile, std::optional<std::uint64_t> global,
+                  std::uint64_t shared);
   void move_unit(RunningFragment& run, const Tile& tile, bool is_inside, const Piece& unit);
   void move_piece(RunningFragment& run, const Tile& tile, const Piece& piece);
   void fill_piece(RunningFragment& run, const Tile& tile, const Piece& piece);

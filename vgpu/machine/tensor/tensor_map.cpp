@@ -20,7 +20,7 @@ struct Packed {
   std::array<std::uint16_t, kTensorDimensionsMax> box{};
   std::array<std::uint8_t, kTensorDimensionsMax> element_step{};
   std::uint8_t rank = 0, element = 0, swizzle = 0, fills_with_nan = 0;
-  std::uint8_t is_im2col = 0;
+  std::uint8_t mode = 0;                      // bit 0: im2col; above: the interleaved layout
   std::array<std::byte, 6> lower{}, upper{};  // three 16-bit integers each, not aligned
   std::uint64_t check = 0;
 };
@@ -66,12 +66,27 @@ TensorUnit TensorMap::unit() const {
 }
 
 std::uint32_t TensorMap::count(std::uint32_t dimension) const {
-  if (dimension == 0) return box[0];
+  if (!is_interleaved() && dimension == 0) return box[0];
+  if (is_interleaved() && dimension == rank - 2) return 1;
   const std::uint32_t step = element_step[dimension];
   return (box[dimension] + step - 1) / step;
 }
 
-std::uint32_t TensorMap::row_pitch() const { return std::max(row_bytes(), span()); }
+std::uint32_t TensorMap::row_bytes() const {
+  if (is_interleaved()) return is_im2col ? slice_bytes() : count(0) * slice_bytes();
+  return box[0] / unit().elements * unit().shared_bytes;
+}
+
+std::uint32_t TensorMap::bytes(std::uint32_t rows) const {
+  if (is_interleaved()) return rows * row_bytes();
+  return rows * (box[0] / unit().elements) * unit().global_bytes;
+}
+
+// The pixels of a slice are adjacent.
+std::uint32_t TensorMap::row_pitch() const {
+  if (is_interleaved()) return row_bytes();
+  return std::max(row_bytes(), span());
+}
 
 std::uint32_t TensorMap::rows() const {
   if (is_im2col) return box[1];
@@ -138,7 +153,8 @@ TensorMapBytes pack(const TensorMap& map) {
   packed.element = static_cast<std::uint8_t>(map.element);
   packed.swizzle = static_cast<std::uint8_t>(map.swizzle);
   packed.fills_with_nan = map.fills_with_nan ? 1 : 0;
-  packed.is_im2col = map.is_im2col ? 1 : 0;
+  packed.mode = static_cast<std::uint8_t>((map.is_im2col ? 1u : 0u) |
+                                          static_cast<unsigned>(map.interleave) << 1);
   packed.lower = std::bit_cast<std::array<std::byte, 6>>(map.lower);
   packed.upper = std::bit_cast<std::array<std::byte, 6>>(map.upper);
   TensorMapBytes bytes = std::bit_cast<TensorMapBytes>(packed);
@@ -160,7 +176,8 @@ std::optional<TensorMap> unpack_tensor_map(const TensorMapBytes& bytes) {
   map.element = static_cast<TensorElement>(packed.element);
   map.swizzle = static_cast<TensorSwizzle>(packed.swizzle);
   map.fills_with_nan = packed.fills_with_nan != 0;
-  map.is_im2col = packed.is_im2col != 0;
+  map.is_im2col = (packed.mode & 1) != 0;
+  map.interleave = static_cast<TensorInterleave>(packed.mode >> 1);
   map.lower = std::bit_cast<decltype(map.lower)>(packed.lower);
   map.upper = std::bit_cast<decltype(map.upper)>(packed.upper);
   return map;

@@ -54,10 +54,18 @@ struct TensorUnit {
   [[nodiscard]] bool is_padded() const { return global_bytes != shared_bytes; }
 };
 
+// In the order of CUtensorMapInterleave.
+enum class TensorInterleave : std::uint8_t { none, slices_16, slices_32 };
+
 // A map of the mode im2col (5.5.4): the tensor is a batch of images with channels, innermost, and
 // one to three dimensions.  A copy takes `box[1]` pixels with `box[0]` channels each, one after the
 // other from all images.  The base of a filter goes through a box of each image, and the pixel is
 // at an offset from it.
+//
+// An interleaved map (5.5.1.2: NC/8DHWC8, NC/16DHWC16) cuts channels into slices of 16 or 32 bytes:
+// a pixel of a slice is the smallest unit, dimension 0 is the width, and the dimension before the
+// images is that of slices.  As recorded on an H200, a copy takes pixels of one slice, whatever the
+// box says of slices or channels.
 struct TensorMap {
   std::uint64_t address = 0;
   TensorElement element = TensorElement::u8;
@@ -68,8 +76,10 @@ struct TensorMap {
   std::array<std::uint64_t, kTensorDimensionsMax - 1> stride{};   // bytes, for dimensions 1 to 4
   std::array<std::uint16_t, kTensorDimensionsMax> box{};          // elements
   std::array<std::uint8_t, kTensorDimensionsMax> element_step{};  // unused for dimension 0
+  TensorInterleave interleave = TensorInterleave::none;
   bool is_im2col = false;
-  // im2col, for dimensions 1 to 3: the corners of the box, from the first and from the last pixel.
+  // im2col, for the dimensions of an image: the corners of the box, from the first and from the
+  // last pixel.
   std::array<std::int16_t, kTensorDimensionsMax - 2> lower{}, upper{};
 
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
@@ -79,24 +89,30 @@ struct TensorMap {
   [[nodiscard]] std::uint32_t chunk_elements() const {
     return 16 / unit().shared_bytes * unit().elements;
   }
+  // Returns the bytes of a pixel of a slice; 0: the map is not interleaved.
+  [[nodiscard]] std::uint32_t slice_bytes() const {
+    return interleave == TensorInterleave::none ? 0 : 8u << static_cast<std::uint32_t>(interleave);
+  }
+  [[nodiscard]] bool is_interleaved() const { return interleave != TensorInterleave::none; }
+  // The dimensions of an image, without channels: the width's, and the one behind the last.
+  [[nodiscard]] std::uint32_t width_dimension() const { return is_interleaved() ? 0 : 1; }
+  [[nodiscard]] std::uint32_t image_end() const { return rank - (is_interleaved() ? 2 : 1); }
   // Returns the first and the last position of the base of a filter along a dimension of images.
-  [[nodiscard]] std::int64_t first(std::uint32_t dimension) const { return lower[dimension - 1]; }
+  [[nodiscard]] std::int64_t first(std::uint32_t dimension) const {
+    return lower[dimension - width_dimension()];
+  }
   [[nodiscard]] std::int64_t last(std::uint32_t dimension) const {
-    return static_cast<std::int64_t>(size[dimension]) - 1 + upper[dimension - 1];
+    return static_cast<std::int64_t>(size[dimension]) - 1 + upper[dimension - width_dimension()];
   }
   // Returns how many elements of a dimension a box contains.
   [[nodiscard]] std::uint32_t count(std::uint32_t dimension) const;
   // The rows of a box along dimension 0: the bytes of a row, the distance between rows in shared
   // memory, and the number of rows.
-  [[nodiscard]] std::uint32_t row_bytes() const {
-    return box[0] / unit().elements * unit().shared_bytes;
-  }
+  [[nodiscard]] std::uint32_t row_bytes() const;
   [[nodiscard]] std::uint32_t row_pitch() const;
   [[nodiscard]] std::uint32_t rows() const;
   // Returns the bytes that an mbarrier counts for so many rows: padding is not counted.
-  [[nodiscard]] std::uint32_t bytes(std::uint32_t rows) const {
-    return rows * (box[0] / unit().elements) * unit().global_bytes;
-  }
+  [[nodiscard]] std::uint32_t bytes(std::uint32_t rows) const;
   [[nodiscard]] std::uint32_t bytes() const { return bytes(rows()); }
 
   // Returns the number of bytes within which swizzling permutes; 0: no swizzling.

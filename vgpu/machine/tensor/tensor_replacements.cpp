@@ -45,7 +45,7 @@ void replace_field(TensorMap& map, const TensorReplacement& what, std::uint64_t 
     case TensorField::atomicity:
       if (map.swizzle >= TensorSwizzle::bytes_128) map.swizzle = kAtoms[value];
       break;
-    case TensorField::interleave: break;  // it has only one value
+    case TensorField::interleave: map.interleave = static_cast<TensorInterleave>(value); break;
   }
 }
 
