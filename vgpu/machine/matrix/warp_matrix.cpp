@@ -335,10 +335,33 @@ void multiply_bytes(RowsOfFloats<T>& rows) {
   }
 }
 
+// mma.m8n8k4 of f16 is software on sm_90, of rounded operations of f32.  With sums of f32, fused
+// multiply-adds begin at 0, and c is added last; with sums of f16, c is added to the sum of the
+// first two products, and then the sum of the other two.
+template <class T>
+void multiply_quads(RowsOfFloats<T>& rows) {
+  const T *const a = rows.operands.a, *const b = rows.operands.b, *const c = rows.operands.c;
+  const std::uint32_t columns = rows.operands.columns, depth = rows.operands.depth;
+  for (std::uint32_t i = 0; i < rows.count(); ++i) {
+    const auto add = [&](std::uint32_t k, float sum) {
+      return std::fma(static_cast<float>(a[i / columns * depth + k]),
+                      static_cast<float>(b[k * columns + i % columns]), sum);
+    };
+    const auto addend = static_cast<float>(c[i]);
+    const float first = add(1, add(0, 0.0f));
+    rows.sums[i] = rows.product.d == Type::f16 ? first + addend + add(3, add(2, 0.0f))
+                                               : add(3, add(2, first)) + addend;
+  }
+}
+
 template <class T>
 void multiply(RowsOfFloats<T>& rows, std::uint32_t* bits) {
   const MatrixProduct& product = rows.product;
   const std::uint32_t end = rows.operands.depth;
+  if (product.of_quads) {
+    multiply_quads(rows);
+    return rows.round(bits);
+  }
   if (is_byte_float(product.a) && product.of_group) {
     rows.add_up(0, end, kKeptBitsOfBytes);
     return rows.round(bits, kKeptBitsOfBytes);
