@@ -124,7 +124,8 @@ TEST_F(PromptTest, WrongInputIsAnErrorThatSaysWhatToDo) {
   EXPECT_EQ(said[1], "error: unknown command 'frobnicate'; all are listed by: help\n");
   EXPECT_EQ(said[2],
             "error: column 1: the function has no register %r99; `info registers` lists them\n");
-  EXPECT_EQ(said[3], "error: no finding 7: so far there are 0\n");
+  EXPECT_EQ(said[3],
+            "error: no finding 7: so far, none; the run goes on to the next one with: continue\n");
   EXPECT_EQ(said[4], "error: a position must be a number, not 'x'\n");
   EXPECT_EQ(said[5], "error: there is no thread 77: there are (3,1,1)\n");
   EXPECT_EQ(said[6], "error: there is no block 5: there are (1,1,1)\n");

@@ -52,8 +52,11 @@ const Stop& DebugSession::reverse_continue() {
 const Stop& DebugSession::go_to_finding(std::size_t index, unsigned side) {
   Impl& impl = *impl_;
   if (index >= impl.findings.size()) {
-    throw DebugError(
-        fmt::format("no finding {}: so far there are {}", index + 1, impl.findings.size()));
+    const std::size_t count = impl.findings.size();
+    const std::string found = count == 0 ? "none" : counted(count, "finding");
+    const std::string_view hint =
+        impl.has_ended ? "" : "; the run goes on to the next one with: continue";
+    throw DebugError(fmt::format("no finding {}: so far, {}{}", index + 1, found, hint));
   }
   FoundFinding& found = impl.findings[index];
   const std::vector<vgpu::AccessSide>& sides = found.finding.accesses;
