@@ -30,7 +30,9 @@ namespace warpcheck {
 [[nodiscard]] inline std::string is_it(std::string_view word,
                                        const std::vector<std::string>& known) {
   const std::string* nearest = nullptr;
-  std::size_t edits_least = word.size() / 3 + 2;
+  // The dashes of an option are in all of them, so they make none nearer.
+  const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
+  std::size_t edits_least = (word.size() - dashes) / 3 + 2;
   for (const std::string& one : known) {
     const std::size_t edits = edits_between(word, one);
     if (edits < edits_least) {

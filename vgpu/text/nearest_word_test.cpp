@@ -12,6 +12,8 @@ TEST(NearestWord, IsAskedForIfItIsNear) {
   EXPECT_EQ(is_it("n", {"list"}), "");
   EXPECT_EQ(is_it("aa", {"ab", "ac"}), " (is it 'ab'?)");  // the first of the nearest
   EXPECT_EQ(is_it("check", {}), "");
+  EXPECT_EQ(is_it("--ouput", {"--jobs", "--output"}), " (is it '--output'?)");
+  EXPECT_EQ(is_it("--bogus", {"--jobs", "--output"}), "");
 }
 
 }  // namespace
