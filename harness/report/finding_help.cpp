@@ -314,6 +314,15 @@ constexpr std::string_view kAdviceForMasks =
     "branch, "
     "where all lanes are (__ballot_sync()).";
 
+// setmaxnreg, wgmma: all warps of a warpgroup.
+bool is_of_warpgroup(std::string_view ptx) {
+  return ptx.starts_with("setmaxnreg") || ptx.starts_with("wgmma");
+}
+
+constexpr std::string_view kAdviceForWarpgroups =
+    "Four warps from a multiple of four on are a warpgroup. Take the instruction out of branches "
+    "that depend on the warp or the thread, so that all of its threads execute it.";
+
 constexpr std::string_view kAdviceForFlags =
     "volatile and relaxed accesses order nothing: put __threadfence() between the write of the "
     "data and the write of the flag, and another between the read of the flag and the read of the "
@@ -346,9 +355,10 @@ std::string_view advice_for(const vgpu::Finding& finding) {
     return "Call virtual functions of objects that device code has constructed and not yet "
            "destroyed, and take function pointers in device code: the host's have other values.";
   }
-  if (finding.kind == FindingKind::barrier_divergence && !finding.accesses.empty() &&
-      waits_for_lanes(finding.accesses[0].ptx)) {
-    return kAdviceForMasks;
+  if (finding.kind == FindingKind::barrier_divergence && !finding.accesses.empty()) {
+    const std::string_view ptx = finding.accesses[0].ptx;
+    if (is_of_warpgroup(ptx)) return kAdviceForWarpgroups;
+    if (waits_for_lanes(ptx)) return kAdviceForMasks;
   }
   const bool is_handle = finding.space.empty() && finding.accesses.size() == 1 &&
                          finding.accesses[0].role.starts_with("host");

@@ -67,6 +67,14 @@ Text text_of(Reason reason) {
               "(1) arrives again at the barrier of its cluster, and has not waited since"};
     case Reason::not_arrived:
       return {"wait", "", "(1) waits at the barrier of its cluster, at which it has not arrived"};
+    case Reason::part_of_warpgroup:
+      return {"run", "exit",
+              "all threads of a warpgroup must execute (1), and one of them, (2), has executed it "
+              "less often, or never"};
+    case Reason::unlike_in_warpgroup:
+      return {"run", "exit",
+              "all threads of a warpgroup must execute (1), and one of them, (2), has executed it "
+              "in another form"};
   }
   return {};
 }
@@ -88,7 +96,8 @@ class BarrierChecker final : public Checker {
       const Text text = text_of(divergence.reason);
       Finding finding;
       finding.kind = FindingKind::barrier_divergence;
-      const bool is_note = is_exit || divergence.reason == Reason::by_role;
+      const bool is_note = is_exit || divergence.reason == Reason::by_role ||
+                           divergence.reason == Reason::unlike_in_warpgroup;
       if (is_note) finding.severity = Severity::note;
       finding.kernel = kernel_name(program.kernel);
       finding.accesses = {reporter_.side(text.one, program, divergence.pc,

@@ -204,6 +204,7 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   launch_.mark_unwritten(warp, warp.fragments.front(), 0);
   warp.pending_products.clear();
   if (std::exchange(warp.has_closed_products, false)) warp.closed_products = {};
+  warp.group_steps.clear();
   dependencies_.stacks.start(warp);
   const WarpId id{slot.block, warp.index};
   warp.ask_at = launch_.strategy().next_access(launch_.request().index, id, 0);

@@ -273,17 +273,19 @@ struct BarrierDivergence {
     by_role,               // the same, but each warp waits at one barrier, and all warps wait
     different_iterations,  // lanes of a warp wait at one barrier in different iterations or calls
     passed_by,             // the other thread has passed the barrier by, run on, and exited
-    exited,             // the other thread has exited; from sm_70 on, barriers do not wait for it
-    different_counts,   // one barrier, with different numbers of threads
-    different_uses,     // one barrier, with .red and with .sync or .arrive
-    bad_count,          // not a multiple of the warp size; no other side
-    bad_number,         // no barrier has this number; no other side
-    no_object,          // no mbarrier was initialised at the address; no other side
-    too_many_arrivals,  // more than the mbarrier's phase expects; no other side
-    not_a_member,       // the mask of a warp operation does not contain the lane; no other side
-    elsewhere,          // a lane of the mask waits elsewhere
-    arrived_already,    // at the cluster barrier, without a wait in between; no other side
-    not_arrived,        // waits at the cluster barrier without having arrived; no other side
+    exited,               // the other thread has exited; from sm_70 on, barriers do not wait for it
+    different_counts,     // one barrier, with different numbers of threads
+    different_uses,       // one barrier, with .red and with .sync or .arrive
+    bad_count,            // not a multiple of the warp size; no other side
+    bad_number,           // no barrier has this number; no other side
+    no_object,            // no mbarrier was initialised at the address; no other side
+    too_many_arrivals,    // more than the mbarrier's phase expects; no other side
+    not_a_member,         // the mask of a warp operation does not contain the lane; no other side
+    elsewhere,            // a lane of the mask waits elsewhere
+    arrived_already,      // at the cluster barrier, without a wait in between; no other side
+    not_arrived,          // waits at the cluster barrier without having arrived; no other side
+    part_of_warpgroup,    // executes what its warpgroup must execute, and the other thread has not
+    unlike_in_warpgroup,  // the other thread has executed it in another form
   };
   Reason reason = Reason::different_barriers;
   const Program* program = nullptr;

@@ -119,6 +119,13 @@ struct Warp : WarpProgress {
   std::vector<PendingProduct> pending_products;
   std::array<std::uint32_t, kWarpLanes> closed_products{};  // number of closed groups, by lane
   bool has_closed_products = false;                         // one of them is not 0
+  // For tensor/warpgroup_steps.hpp: how often each lane has executed an instruction.
+  struct GroupStep {
+    std::uint32_t pc = 0;
+    std::array<std::uint32_t, kWarpLanes> times{};
+  };
+  std::vector<GroupStep> group_steps;
+  std::uint32_t exit_pc = ptx::kNone;  // of the lanes that exited last
 
   void pauses() { has_paused = true; }
   // Returns whether the warp may be waiting for time.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/machine/tensor/warpgroup_steps.hpp"
 #include "vgpu/program/matrix.hpp"
 
 namespace warpcheck::vgpu {
@@ -16,7 +17,7 @@ using ptx::Type;
 
 namespace {
 
-constexpr std::uint32_t kGroupWarps = 4, kWarpRows = 16;
+constexpr std::uint32_t kWarpRows = 16;
 constexpr std::uint32_t kReadBytes = ProductRead::kChunkBytes, kChunksOfRegister = 8;
 
 // The fields of a descriptor (9.7.15.5.1.2.2).
@@ -259,7 +260,9 @@ void Warpgroups::join(RunningFragment& run, const Ref& low, const Ref& high,
 
 void Warpgroups::change_groups(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   const WarpPlace place = launch_.place_of(run.slot, run.warp);
+  if (instr.opcode == ptx::Opcode::setmaxnreg_) return note_warpgroup_step(run, lanes);
   if (instr.modifiers.copy_op == CopyOp::none) return begin_pending(run, instr, lanes);
+  note_warpgroup_step(run, lanes);
   if (instr.modifiers.copy_op == CopyOp::commit_group) {
     const CopyCommit commit{&launch_.program(), place, run.pc, lanes, false};
     launch_.notify([&](Observer& observer) { observer.on_copy_commit(commit); });

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "vgpu/machine/sync/passed_barriers.hpp"
+#include "vgpu/machine/tensor/warpgroup_steps.hpp"
 #include "vgpu/machine/warp/branches.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -80,9 +81,16 @@ void Exits::exit_together(RunningFragment& run) const {
   note_exit(run, run.mask);
   for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     slot.warps[index].live = 0;
+    slot.warps[index].exit_pc = run.pc;
     slot.warps[index].fragments.clear();
   }
   slot.live_lanes = 0;
+  end_block(slot);
+}
+
+// All threads of the block have exited.
+void Exits::end_block(Slot& slot) const {
+  compare_warpgroups(launch_, slot);
   dependencies_.tensor_memory.end_block(slot);
 }
 
@@ -93,9 +101,10 @@ void Exits::exit(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
     launch_.observers().passed_barriers->exit(slot, warp, lanes);
   }
   warp.live &= ~lanes;
+  warp.exit_pc = run.pc;
   note_exit(run, lanes);
   slot.live_lanes -= lane_count(lanes);
-  if (slot.live_lanes == 0) dependencies_.tensor_memory.end_block(slot);
+  if (slot.live_lanes == 0) end_block(slot);
   warp.fragments.remove(index);
   dependencies_.meetings.recheck(slot, warp);
   if (launch_.program().has_named_barriers) {

@@ -50,6 +50,7 @@ class Exits {
 
  private:
   void exit(RunningFragment& run, std::size_t index, std::uint32_t lanes);
+  void end_block(Slot& slot) const;
   static void note_exit(const RunningFragment& run, std::uint32_t lanes);
 
   RunningLaunch& launch_;

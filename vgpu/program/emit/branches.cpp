@@ -39,11 +39,12 @@ void emit_sleep(Emission& e, const ptx::Instruction&, Instr& out) {
   e.push(out);
 }
 
-// nop and prefetches; pmevent, which counts events for a profiler; setmaxnreg, a hint to the
-// hardware: registers keep their values; griddepcontrol: kernels of a stream run one after the
-// other anyway, and its order is reported as a Fence.
+// nop and prefetches; pmevent, which counts events for a profiler; setmaxnreg, for which registers
+// keep their values, and the warps of a warpgroup are compared; griddepcontrol: kernels of a stream
+// run one after the other anyway, and its order is reported as a Fence.
 void emit_nothing(Emission& e, const ptx::Instruction& in, Instr& out) {
-  out.kind = InstrKind::nop;
+  const bool is_of_warpgroup = in.opcode == ptx::Opcode::setmaxnreg_;
+  out.kind = is_of_warpgroup ? InstrKind::group_pending : InstrKind::nop;
   if (in.opcode == ptx::Opcode::griddepcontrol_) {
     out.kind = InstrKind::fence;
     out.modifiers.arrive = in.text == "griddepcontrol.launch_dependents";
