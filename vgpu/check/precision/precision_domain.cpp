@@ -148,6 +148,11 @@ double rounded_to(const DoubleDouble& value, Type type) {
   return type == Type::f64 ? whole : std::nearbyint(whole / unit) * unit;
 }
 
+// Returns the outcome of a comparison of two numbers that are rounded once.
+bool exact_outcome(ptx::Compare how, const Value& a, const Value& b, Type type) {
+  return holds(how, rounded_to(a.exact, type) - rounded_to(b.exact, type));
+}
+
 }  // namespace
 
 double float_of_bits(std::uint64_t bits, Type type) {
@@ -348,19 +353,46 @@ bool PrecisionDomain::compare(const ShadowStep& step, const ShadowOperation& ope
   if (operation.modifiers->bool_op != ptx::BoolOp::none || holds(how, a - b) != outcome) {
     return true;
   }
-  const double difference = rounded_to(operands[0].value.exact, operation.type) -
-                            rounded_to(operands[1].value.exact, operation.type);
   PrecisionSite& site = sites_[site_of(step)];
   ++site.executed;
-  if (holds(how, difference) == outcome) return true;
-  if (site.unstable++ == 0) {
+  if (exact_outcome(how, operands[0].value, operands[1].value, operation.type) == outcome)
+    return true;
+  if (!site.turns) {
+    site.turns = true;
     site.a = a;
     site.b = b;
     site.exact_a = to_double(operands[0].value.exact);
     site.exact_b = to_double(operands[1].value.exact);
-    site.side = side_of(step);
   }
-  return true;
+  return false;
+}
+
+void PrecisionDomain::outcome_used(const ShadowStep& at) {
+  PrecisionSite& site = sites_[site_of(at)];
+  if (site.turns && site.unstable++ == 0) site.side = side_of(at);
+}
+
+// Rounding has exchanged two numbers that are nearly equal.  That is of no consequence if the sides
+// are nearly equal there, too: their difference is not much more than that of the two numbers, or
+// is in their last digits.
+std::optional<Value> PrecisionDomain::select(const ShadowStep& /*step*/,
+                                             const ShadowComparison<Value>& comparison,
+                                             const Value& if_true, const Value& if_false) {
+  constexpr double kSlopeMost = 4, kUnitsMost = 8;
+  const auto& [compare, type, a, b, is_known] = comparison;
+  const bool is_true = exact_outcome(compare, a, b, type);
+  const Value &exact = is_true ? if_true : if_false, &kernel = is_true ? if_false : if_true;
+  const double between = magnitude(exact.exact - kernel.exact);
+  const double unit = unit_in_last_place(exact.exact.hi, exact.type);
+  if (between > kSlopeMost * magnitude(a.exact - b.exact) && between > kUnitsMost * unit)
+    return std::nullopt;
+  Value value = exact;
+  if (kernel.made_at != kNoSite) {
+    value.made_at = kernel.made_at;
+    value.cancelled_at = kernel.cancelled_at;
+    value.cancelled_bits = kernel.cancelled_bits;
+  }
+  return value;
 }
 
 }  // namespace warpcheck::vgpu

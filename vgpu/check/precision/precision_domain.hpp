@@ -36,7 +36,9 @@ struct PrecisionSite {
   bool overflows = false;  // its result is infinite, and the exact one is not
   // The most leading bits that have cancelled where an operand had an error.
   int cancelled_bits = 0;
-  // Comparisons that turn out otherwise without rounding, and the operands of the first one.
+  // Comparisons that turn out otherwise without rounding: whether there are any, with the operands
+  // of the first one, and how many decide what the kernel does.
+  bool turns = false;
   std::uint64_t unstable = 0;
   double a = 0, b = 0, exact_a = 0, exact_b = 0;
 };
@@ -78,10 +80,12 @@ class PrecisionDomain {
                              const std::uint64_t* result);
   bool compare(const ShadowStep& step, const ShadowOperation& operation,
                std::span<const ShadowOperand<Value>> operands, bool outcome);
-  static std::optional<Value> select(const ShadowStep&, const ShadowComparison<Value>&,
-                                     const Value&, const Value&) {
-    return std::nullopt;
-  }
+  // The side that is selected without rounding, if the other one is as good: |x| near 0, or the
+  // two sides of a compensated sum.
+  static std::optional<Value> select(const ShadowStep& step,
+                                     const ShadowComparison<Value>& comparison,
+                                     const Value& if_true, const Value& if_false);
+  void outcome_used(const ShadowStep& at);
   void decided(const ShadowStep&, ShadowDecision, std::uint32_t) {}
 
   [[nodiscard]] const std::vector<PrecisionSite>& sites() const { return sites_; }

@@ -33,9 +33,13 @@
 //     // would show the same outcome, so that it is no decision of data.
 //     bool compare(const ShadowStep&, const ShadowOperation&,
 //                  std::span<const ShadowOperand<Value>> operands, bool outcome);
-//     // A selection between two values by a comparison that compare() left to data.
+//     // A selection between two values by a comparison that compare() left to data; nothing: the
+//     // result is lost, or, where bits are trusted, it is the kernel's.
 //     std::optional<Value> select(const ShadowStep&, const ShadowComparison<Value>&, const Value&
 //                                 if_true, const Value& if_false);
+//     // Optional: the comparison at `at`, which compare() left to data, decides what the kernel
+//     // does.  From now on its outcome is the kernel's.
+//     void outcome_used(const ShadowStep& at);
 //     // Data decides what the kernel does; site: where the value was lost, of
 //     ShadowPlane::sites(). void decided(const ShadowStep&, ShadowDecision, std::uint32_t site);
 //     // Values that come from the host, and that it reads (ShadowHost): see shadow_host.hpp.

@@ -113,6 +113,9 @@ class ShadowPlane : public Observer {
  private:
   static constexpr std::uint32_t kTorn = 0;  // the site of bytes whose values were taken apart
   static constexpr Reading kPlainReading{};
+  static constexpr bool kFollowsOutcomes = requires(Domain & domain, const ShadowStep& at) {
+    domain.outcome_used(at);
+  };
 
   struct WarpShadow {
     ShadowRegisters<Value> registers;
@@ -170,7 +173,10 @@ class ShadowPlane : public Observer {
   std::uint32_t site_of(const Program& program, std::uint32_t pc) {
     const auto [at, is_new] =
         numbers_.try_emplace({&program, pc}, static_cast<std::uint32_t>(sites_.size()));
-    if (is_new) sites_.push_back(side_at("value", {&program, pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}}));
+    if (is_new) {
+      sites_.push_back(side_at("value", {&program, pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}}));
+      places_.emplace_back(&program, pc);
+    }
     return at->second;
   }
   WarpShadow& warp_of(const WarpPlace& place) {
@@ -194,6 +200,8 @@ class ShadowPlane : public Observer {
 
   void check_lanes(const Ref& ref, std::uint32_t lanes, ShadowDecision decision);
   void check_guard();
+  void use_outcome(ShadowPredicates<Value>& predicates, unsigned lane);
+  void use_outcomes();
   void begin_compute();
   void gather(const ShadowRule& rule);
   void gather_source(const ShadowRule& rule, std::size_t source, std::uint32_t lanes,
@@ -209,6 +217,8 @@ class ShadowPlane : public Observer {
   void pack(bool unpacks);
   void put_together(Cells& words, unsigned lane) const;
   void select();
+  [[nodiscard]] std::optional<Value> selected(const ShadowPredicates<Value>& predicates,
+                                              unsigned lane);
   void compare(const ShadowRule& rule);
   [[nodiscard]] bool combines(unsigned lane, ShadowComparison<Value>& comparison) const;
   void combine_predicates();
@@ -231,6 +241,7 @@ class ShadowPlane : public Observer {
   Domain& domain_;
   ShadowHost<Value> host_;
   std::vector<AccessSide> sites_{AccessSide{"bytes of a value", {}, {}, {}, 0, {}}};
+  std::vector<std::pair<const Program*, std::uint32_t>> places_{{nullptr, 0}};  // of sites_
   std::map<std::pair<const Program*, std::uint32_t>, std::uint32_t> numbers_;
   std::map<const Program*, std::vector<ShadowRule>> rules_;
   const Program* last_program_ = nullptr;

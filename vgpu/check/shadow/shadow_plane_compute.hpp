@@ -12,8 +12,10 @@ void ShadowPlane<Domain>::check_lanes(const Ref& ref, std::uint32_t lanes,
                                       ShadowDecision decision) {
   if (ref.bank == Bank::predicate) {
     auto& predicates = current_.warp->registers.predicates(current_.frame.index_of_predicate(ref));
-    for_each_lane(predicates.lost & lanes,
-                  [&](unsigned lane) { domain_.decided(here(lane), decision, predicates.site); });
+    for_each_lane(predicates.lost & lanes, [&](unsigned lane) {
+      domain_.decided(here(lane), decision, predicates.site);
+      use_outcome(predicates, lane);
+    });
     return;
   }
   if (!is_register(ref) || current_.warp->registers.cells(ref).empty()) return;
@@ -32,6 +34,34 @@ void ShadowPlane<Domain>::check_guard() {
 }
 
 template <class Domain>
+void ShadowPlane<Domain>::use_outcome(ShadowPredicates<Value>& predicates, unsigned lane) {
+  if constexpr (kFollowsOutcomes) {
+    const auto& [program, pc] = places_[predicates.site];
+    if (program != nullptr) domain_.outcome_used(step_at(*program, pc, current_.step.place, lane));
+    predicates.make_plain(1u << lane);
+  }
+}
+
+// The outcomes that an instruction takes for anything but a selection or another predicate.
+template <class Domain>
+void ShadowPlane<Domain>::use_outcomes() {
+  if constexpr (kFollowsOutcomes) {
+    const Instr& instr = *current_.instr;
+    if (instr.kind == InstrKind::compute) {
+      const ShadowRule::Kind kind = rule_of(*current_.step.program, current_.step.pc).kind;
+      if (kind == ShadowRule::Kind::select || kind == ShadowRule::Kind::predicates ||
+          kind == ShadowRule::Kind::compare) {
+        return;
+      }
+    }
+    roles_of(instr).reads.for_each_in(instr.operands, [&](const Ref& ref) {
+      if (ref.bank == Bank::predicate)
+        check_lanes(ref, current_.step.active, ShadowDecision::operand);
+    });
+  }
+}
+
+template <class Domain>
 void ShadowPlane<Domain>::on_step(const InstrStep& step) {
   const Instr& instr = step.program->code[step.pc];
   current_.step = step;
@@ -42,6 +72,7 @@ void ShadowPlane<Domain>::on_step(const InstrStep& step) {
   current_.site = kNoSite;
   check_guard();
   if (step.active == 0) return;
+  use_outcomes();
   switch (instr.kind) {
     case InstrKind::compute: return begin_compute();
     case InstrKind::warp:
@@ -329,6 +360,37 @@ void ShadowPlane<Domain>::pack(bool unpacks) {
   });
 }
 
+// Returns the value of a selection by a predicate that is lost; nothing: it has none.
+template <class Domain>
+auto ShadowPlane<Domain>::selected(const ShadowPredicates<Value>& predicates, unsigned lane)
+    -> std::optional<Value> {
+  if (predicates.compared == nullptr || !(*predicates.compared)[lane].is_known) return std::nullopt;
+  const Instr& instr = *current_.instr;
+  const ShadowComparison<Value>& comparison = (*predicates.compared)[lane];
+  const bool is_float = ptx::is_float(instr.modifiers.type);
+  const ptx::Type type = kFollowsOutcomes && is_float ? instr.modifiers.type : comparison.type;
+  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+  const auto reading_of = [&](const Ref& ref) {
+    return current_.warp->registers.read(current_.frame, ref, lane, 0, bytes, kTorn);
+  };
+  const std::array<Reading, 2> readings{reading_of(instr[ComputeOperand::a]),
+                                        reading_of(instr[ComputeOperand::b])};
+  // Integers that a comparison of floats selects are no values of such a domain.
+  const bool has_value = std::ranges::any_of(
+      readings, [](const Reading& one) { return one.state == ShadowState::value; });
+  if (kFollowsOutcomes && !has_value && !is_float) return std::nullopt;
+  const auto value_in = [&](std::size_t i, ComputeOperand operand) {
+    const Reading& reading = readings[i];
+    const bool trusts = Domain::kTrustsBits && reading.state == ShadowState::lost;
+    return value_of(trusts ? kPlainReading : reading,
+                    current_.frame.bits_of(instr[operand], lane, 0, bytes), type);
+  };
+  const std::optional<Value> if_true = value_in(0, ComputeOperand::a),
+                             if_false = value_in(1, ComputeOperand::b);
+  if (!if_true || !if_false) return std::nullopt;
+  return domain_.select(here(lane), comparison, *if_true, *if_false);
+}
+
 // selp: d is a where the predicate c holds, else b.
 template <class Domain>
 void ShadowPlane<Domain>::select() {
@@ -341,36 +403,27 @@ void ShadowPlane<Domain>::select() {
   auto* const predicates = by.bank == Bank::predicate
                                ? &registers.predicates(current_.frame.index_of_predicate(by))
                                : nullptr;
-  const ptx::Type type = instr.modifiers.type;
-  const std::uint32_t bytes = ptx::bytes_of(type), row = ShadowRegisters<Value>::bytes_of(to);
+  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
   for_each_lane(current_.step.active, [&](unsigned lane) {
-    const Ref& chosen = (holds >> lane & 1u) != 0 ? yes : no;
     const bool is_known = predicates == nullptr || (predicates->lost >> lane & 1u) == 0;
-    if (is_known || Domain::kTrustsBits) {
-      Cells moved;
-      if (is_register(chosen)) {
-        moved.copy(0, registers.cells(chosen), current_.frame.byte_of(chosen, lane), row, kTorn);
-      }
-      return registers.cells(to).copy(current_.frame.byte_of(to, lane), moved, 0, row, kTorn);
-    }
-    std::optional<Value> value;
-    const auto value_in = [&](const Ref& ref) {
-      return value_of(registers.read(current_.frame, ref, lane, 0, bytes, kTorn),
-                      current_.frame.bits_of(ref, lane, 0, bytes),
-                      predicates->compared == nullptr ? type : (*predicates->compared)[lane].type);
-    };
-    if (predicates->compared != nullptr && (*predicates->compared)[lane].is_known) {
-      const std::optional<Value> if_true = value_in(yes), if_false = value_in(no);
-      if (if_true && if_false) {
-        value = domain_.select(here(lane), (*predicates->compared)[lane], *if_true, *if_false);
-      }
-    }
-    registers.make_plain(current_.frame, to, lane);
+    const std::optional<Value> value = is_known ? std::nullopt : selected(*predicates, lane);
     if (value) {
-      registers.cells(to).set(current_.frame.byte_of(to, lane), bytes, *value);
-    } else {
-      registers.lose(current_.frame, to, lane, predicates->site);
+      registers.make_plain(current_.frame, to, lane);
+      return registers.cells(to).set(current_.frame.byte_of(to, lane), bytes, *value);
     }
+    if (!is_known && !Domain::kTrustsBits) {
+      registers.make_plain(current_.frame, to, lane);
+      return registers.lose(current_.frame, to, lane, predicates->site);
+    }
+    const bool has_same_bits =
+        current_.frame.bits_of(yes, lane, 0, bytes) == current_.frame.bits_of(no, lane, 0, bytes);
+    if (!is_known && !has_same_bits) use_outcome(*predicates, lane);
+    Cells moved;
+    const Ref& chosen = (holds >> lane & 1u) != 0 ? yes : no;
+    const std::uint32_t row = ShadowRegisters<Value>::bytes_of(to);
+    if (is_register(chosen))
+      moved.copy(0, registers.cells(chosen), current_.frame.byte_of(chosen, lane), row, kTorn);
+    registers.cells(to).copy(current_.frame.byte_of(to, lane), moved, 0, row, kTorn);
   });
 }
 
@@ -393,11 +446,14 @@ template <class Domain>
 void ShadowPlane<Domain>::compare(const ShadowRule& rule) {
   const Instr& instr = *current_.instr;
   ShadowRegisters<Value>& registers = current_.warp->registers;
-  std::uint32_t lost = 0;
+  std::uint32_t lost = 0, lost_at = kNoSite;
   // The predicate that a comparison is combined with.
   const Ref& with = instr[CompareOperand::c];
-  if (with.bank == Bank::predicate && instr.modifiers.bool_op != ptx::BoolOp::none)
-    lost = registers.predicates(current_.frame.index_of_predicate(with)).lost;
+  if (with.bank == Bank::predicate && instr.modifiers.bool_op != ptx::BoolOp::none) {
+    const auto& predicates = registers.predicates(current_.frame.index_of_predicate(with));
+    lost = predicates.lost;
+    lost_at = kFollowsOutcomes ? predicates.site : site();
+  }
   for (std::uint32_t element = 0; element < rule.elements; ++element) {
     const Ref& to =
         rule.elements == 1 || element == 0 ? instr[CompareOperand::p] : instr[CompareOperand::q];
@@ -410,6 +466,7 @@ void ShadowPlane<Domain>::compare(const ShadowRule& rule) {
       const std::span<const Operand> operands(current_.operands[element][lane].data(),
                                               rule.sources);
       const bool is_lost = (current_.lost[element] >> lane & 1u) != 0;
+      if (Domain::kTrustsBits && (is_lost || rule.sources != 2)) return;
       const bool is_decided =
           !is_lost && rule.sources == 2 &&
           domain_.compare(here(lane), rule.operation, operands, (outcomes >> lane & 1u) != 0);
@@ -427,13 +484,13 @@ void ShadowPlane<Domain>::compare(const ShadowRule& rule) {
     const std::uint32_t all = lost_now & current_.step.active;
     for_each_lane(all, [&](unsigned lane) {
       const bool is_set = (predicates.lost >> lane & 1u) != 0;
-      if (!is_set) predicates.lose(1u << lane, site());
+      if (!is_set) predicates.lose(1u << lane, (lost >> lane & 1u) != 0 ? lost_at : site());
     });
     if (rule.elements == 1 && instr[CompareOperand::q].bank == Bank::predicate) {
       auto& other =
           registers.predicates(current_.frame.index_of_predicate(instr[CompareOperand::q]));
       other.make_plain(current_.step.active);
-      other.lose(all, site());
+      other.lose(all, predicates.site);
     }
   }
 }

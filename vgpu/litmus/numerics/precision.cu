@@ -92,6 +92,46 @@ __global__ void compares_with_room(const float* in, float* out) {
 }
 LITMUS(compares_with_room) { run(compares_with_room, 1, 1); }
 
+// Near 0 both sides of |x| are as good.
+// expect: clean
+__global__ void distances(const float* in, float* out) {
+  const float x = __fsub_rn(__fadd_rn(in[threadIdx.x], 1000), 1003.3f);
+  float distance = 0;
+  asm("{ .reg .pred p; setp.gt.f32 p, %1, 0f00000000; selp.f32 %0, %1, %2, p; }"
+      : "=f"(distance)
+      : "f"(x), "f"(-x));
+  out[threadIdx.x] = distance + 5000;
+}
+LITMUS(distances) { run(distances, 3.3f, 3.3f, 32); }
+
+// Those of the sign are not.
+// expect: rounding-error note
+__global__ void signs(const float* in, float* out) {
+  const float x = __fsub_rn(__fadd_rn(in[threadIdx.x], 1000), 1003.3f);
+  float sign = 0;
+  asm("{ .reg .pred p; setp.gt.f32 p, %1, 0f00000000; selp.f32 %0, %2, %3, p; }"
+      : "=f"(sign)
+      : "f"(x), "f"(1.0f), "f"(-1.0f));  //~ branch
+  out[threadIdx.x] = sign;
+}
+LITMUS(signs) { run(signs, 3.3f, 3.3f, 32); }
+
+// Neumaier's sum takes what is lost from the larger of two numbers.  Where rounding has exchanged
+// them, either way gives it.
+// expect: clean
+__global__ void sums_by_larger(const float* in, float* out) {
+  float sum = 0;
+  for (int i = 0; i < 10; ++i) sum = __fadd_rn(sum, __fdiv_rn(in[i], 10));
+  const float term = in[10], next = __fadd_rn(sum, term);
+  float lost = 0;
+  asm("{ .reg .pred p; setp.gt.f32 p, %1, %2; selp.f32 %0, %3, %4, p; }"
+      : "=f"(lost)
+      : "f"(sum), "f"(term), "f"(__fadd_rn(__fsub_rn(sum, next), term)),
+        "f"(__fadd_rn(__fsub_rn(term, next), sum)));
+  *out = __fadd_rn(next, lost);
+}
+LITMUS(sums_by_larger) { run(sums_by_larger, 1, 1); }
+
 // A tree of additions over the lanes, through shuffles.
 // expect: clean
 __global__ void sums_pairwise(const float* in, float* out) {
