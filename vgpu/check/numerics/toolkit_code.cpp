@@ -109,6 +109,21 @@ std::string_view function_around(const Program& program, std::uint32_t pc) {
     });
     return !what.empty();
   });
+  // asin() of a double takes the root of what is left to 1, and asks for its sign.
+  const Instr& chosen = program.code[pc];
+  if (what.empty() && chosen.opcode == Opcode::selp_ &&
+      any_before(program, pc, 3,
+                 [&](const Instr& test) {
+                   return test.opcode == Opcode::setp_ && test.modifiers.type == Type::s32 &&
+                          test.modifiers.compare == ptx::Compare::lt &&
+                          test[CompareOperand::p] == chosen[ComputeOperand::c] &&
+                          is_literal(program, test[CompareOperand::b], 0);
+                 }) &&
+      any_before(program, pc, 2 * kLength, [](const Instr& root) {
+        return root.opcode == Opcode::rsqrt_ && root.modifiers.type == Type::f64;
+      })) {
+    what = "asin()";
+  }
   // powf() with a constant exponent asks only for the sign; 2^152 and more are infinite.
   if (what.empty() && any_before(program, pc, 4 * kLength, [&](const Instr& other) {
         return other.opcode == Opcode::setp_ && other.modifiers.type == Type::f32 &&
@@ -141,6 +156,50 @@ std::string_view function_with_bound(const Program& program, std::uint32_t pc) {
         return other.opcode == Opcode::ex2_ && other[ComputeOperand::a] == instr[CompareOperand::a];
       });
   return is_power ? "expm1f()" : std::string_view();
+}
+
+// Returns whether an instruction asks if a double is a NaN, by comparing it with the infinity.
+bool asks_for_nan(const Program& program, const Instr& test, ptx::Compare how) {
+  constexpr std::uint64_t kInfinity = 0x7ff0'0000'0000'0000;
+  const Ref& b = test[CompareOperand::b];
+  return test.opcode == Opcode::setp_ && test.modifiers.type == Type::f64 &&
+         test.modifiers.compare == how && b.bank == Bank::constant &&
+         literal<std::uint64_t>(program, b) == kInfinity;
+}
+
+// Returns the argument for which exp2(), exp10(), expm1() or cosh() of a double selects a literal
+// infinity here; none: it is other code.  The first three take `x is a NaN ? x + x : selected`
+// afterwards, the last one selects `x is a number ? infinity : x`.
+Ref argument_beyond_exponents(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 6;
+  const Instr& instr = program.code[pc];
+  if (instr.opcode != Opcode::selp_ || instr.modifiers.type != Type::f64) return {};
+  const Ref& x = instr[ComputeOperand::b];
+  const bool is_last = any_before(program, pc, kLength, [&](const Instr& test) {
+    return asks_for_nan(program, test, ptx::Compare::le) && test[CompareOperand::a] == x &&
+           test[CompareOperand::p] == instr[ComputeOperand::c];
+  });
+  if (is_last) return x;
+  const auto end = std::min<std::size_t>(program.code.size(), std::size_t{pc} + kLength);
+  for (std::uint32_t at = pc + 1; at < end; ++at) {
+    const Instr& last = program.code[at];
+    if (last.opcode != Opcode::selp_ || !(last[ComputeOperand::b] == instr[ComputeOperand::d]))
+      continue;
+    const bool tests = any_before(program, at, 2 * kLength, [&](const Instr& test) {
+      return asks_for_nan(program, test, ptx::Compare::gtu) &&
+             test[CompareOperand::p] == last[ComputeOperand::c];
+    });
+    Ref doubled;
+    any_before(program, at, 2 * kLength, [&](const Instr& sum) {
+      const bool is_double = sum.opcode == Opcode::add_ &&
+                             sum[ComputeOperand::d] == last[ComputeOperand::a] &&
+                             sum[ComputeOperand::a] == sum[ComputeOperand::b];
+      if (is_double) doubled = sum[ComputeOperand::a];
+      return is_double;
+    });
+    return tests ? doubled : Ref{};
+  }
+  return {};
 }
 
 }  // namespace
@@ -217,6 +276,11 @@ BeyondBound beyond_bound_of(const Program& program, std::uint32_t pc) {
     const Instr& test = program.code[at - 1];
     found.compared = test[CompareOperand::a];
     found.bound = float_at(format, program.constants.data() + test[CompareOperand::b].offset, 0);
+  }
+  if (found.what.empty()) {
+    found.compared = argument_beyond_exponents(program, pc);
+    found.bound = std::numeric_limits<double>::lowest();
+    if (found.compared.bank != Bank::none) found.what = "exp2(), exp10(), expm1() or cosh()";
   }
   return found;
 }
