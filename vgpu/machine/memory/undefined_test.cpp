@@ -144,6 +144,16 @@ TEST_F(UndefinedBits, AreAValueIfTheyWereCalculated) {
   EXPECT_FALSE(is_calculated("add.s32 %r5, %r2, 1; mov.b64 %rd5, {%r2, %r5};")) << "not all of it";
 }
 
+TEST_F(UndefinedBits, AreAValueIfAPowerOfTwoMultipliesAllThatWasLoaded) {
+  const auto is_calculated = [&](const std::string& body) {
+    return watch("ld.global.u32 %r2, [%rd1]; " + body + " st.global.u32 [%rd1], %r5;", 0xffffffff)
+        .is_calculated;
+  };
+  EXPECT_TRUE(is_calculated("shl.b32 %r5, %r2, 1;"));
+  EXPECT_FALSE(is_calculated("shl.b32 %r5, %r2, 8;")) << "it may pack bytes";
+  EXPECT_FALSE(is_calculated("and.b32 %r5, %r2, 7; shl.b32 %r5, %r5, 3;")) << "a bit-field";
+}
+
 TEST_F(UndefinedBits, SumsCarryThem) {
   EXPECT_EQ(word("add.s32 %r5, %r2, 0x7fffff00;", 0x100), 0xffffff00u);
   EXPECT_EQ(word("add.s32 %r5, %r1, %r2;", 0xff00), 0xff00u) << "nothing to carry";
