@@ -30,7 +30,8 @@ struct Following {
 // Which frequent events an observer receives, and what the machine marks as undefined for it.
 struct Watched {
   bool accesses : 1 = true;
-  // Accesses to the shared memory of blocks, too.  Asked again when a launch has begun.
+  // Accesses to the shared memory of blocks, too.  Asked again once a launch has begun,
+  // for the whole launch.
   bool shared : 1 = true;
   // The observer looks at no values, so plain accesses (RowAccess) come by on_rows().
   bool rows : 1 = false;

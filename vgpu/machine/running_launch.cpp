@@ -27,6 +27,8 @@ void RunningLaunch::begin(const Launch& launch, WarpModel model, Strategy& strat
 
 void RunningLaunch::notify_of_begin(const Sync& sync) {
   for (Observer* const observer : observers_->list->of_launches()) observer->on_sync(sync);
+  own_observers_.watch_shared_rows = std::ranges::any_of(
+      own_observers_.of_rows, [](const Observer* observer) { return observer->watches().shared; });
   std::erase_if(own_observers_.of_collectives, [&](const Observer* observer) {
     return !observer->watches_collectives_of(*program_);
   });

@@ -25,8 +25,11 @@ enum class Step : std::uint8_t;
 // The observers of the launch, in the order in which they are called.
 struct Observers {
   const ObserverList* list = nullptr;
-  std::vector<Observer*> of_accesses;           // those that watch accesses
-  std::vector<Observer*> of_rows;               // those that watch them as rows
+  std::vector<Observer*> of_accesses;  // those that watch accesses
+  std::vector<Observer*> of_rows;      // those that watch them as rows
+  // Some of of_rows watch shared memory, too.  Asked once a launch, so that all warps of a round do
+  // the same with what they record.
+  bool watch_shared_rows = false;
   std::vector<Observer*> of_collectives;        // those that watch collectives
   UndefinedMemory* undefined_memory = nullptr;  // null: no bits of memory are undefined
   bool want_edges = false;
@@ -68,6 +71,7 @@ struct Observers {
     list = &watching;
     of_accesses.clear();
     of_rows.clear();
+    watch_shared_rows = false;
     watching.watch_accesses_of(*launch.program, is_noncoherent, of_accesses, of_rows);
     watch_throughout = of_accesses.size();
     undefined_memory = watching.undefined_memory();

@@ -46,9 +46,7 @@ void NativeFrames::begin_record(NativeFrame& frame, const RunningFragment& run) 
   const NotedStates* const states = undefined != nullptr ? undefined->noted_states() : nullptr;
   if (undefined != nullptr && states == nullptr) frame.record = nullptr;
   frame.states = states != nullptr ? states : &frame.all_settled;
-  const bool is_received =
-      std::ranges::any_of(launch_.observers().of_rows,
-                          [](const Observer* observer) { return observer->watches().shared; });
+  const bool is_received = launch_.observers().watch_shared_rows;
   frame.batches = frame.record != nullptr && is_received ? &batches_ : nullptr;
   const bool are_handed_over = launch_.observers().of_rows.empty() || frame.batches != nullptr;
   const bool may_queue =
