@@ -37,6 +37,9 @@
 // expect planted: error infinity exponential_in_double
 // expect planted: error infinity square
 // expect planted: error infinity power_of_two
+// expect planted: error infinity exp2_in_double
+// expect planted: error infinity cosh_in_double
+// expect planted: error not-a-number asin_in_double
 // expect planted: error infinity factorial
 // expect planted: error infinity half_of_large
 // expect planted: error infinity sum_of_halves
@@ -366,6 +369,36 @@ KERNEL(square) {
 KERNEL(square_meant) {
   GIVEN;
   out[i] = hypotf(x, y);
+}
+
+KERNEL(exp2_in_double) {
+  GIVEN;
+  const double result = exp2(x * 60.0);  //~ exp2_in_double
+  out[i] = static_cast<float>(result);  //~ exp2_in_double
+}
+KERNEL(exp2_in_double_meant) {
+  GIVEN;
+  out[i] = static_cast<float>(exp2(x));
+}
+
+KERNEL(cosh_in_double) {
+  GIVEN;
+  const double result = cosh(x * 40.0);  //~ cosh_in_double
+  out[i] = static_cast<float>(result);  //~ cosh_in_double
+}
+KERNEL(cosh_in_double_meant) {
+  GIVEN;
+  out[i] = static_cast<float>(cosh(x));
+}
+
+KERNEL(asin_in_double) {
+  GIVEN;
+  const double result = asin(x + 2.0);  //~ asin_in_double
+  out[i] = static_cast<float>(result);  //~ asin_in_double
+}
+KERNEL(asin_in_double_meant) {
+  GIVEN;
+  out[i] = static_cast<float>(asin(x / 64.0));
 }
 
 KERNEL(power_of_two) {
@@ -736,6 +769,9 @@ int main(int, char** arguments) {
     run(exponential_in_double, ascending(), flat(0));
     run(square, flat(1e20f), flat(1e20f));
     run(power_of_two, ascending(), flat(0));
+    run(exp2_in_double, ascending(), flat(0));
+    run(cosh_in_double, ascending(), flat(0));
+    run(asin_in_double, ascending(), flat(0));
     run(factorial, flat(0), flat(0));
     run(half_of_large, ascending(), flat(0));
     run(sum_of_halves, ascending(), flat(0));
@@ -786,6 +822,9 @@ int main(int, char** arguments) {
     run(fast_exponential_meant, ascending(), flat(0));
     run(exponential_in_double_meant, ascending(), flat(0));
     run(square_meant, flat(1e20f), flat(1e20f));
+    run(exp2_in_double_meant, ascending(), flat(0));
+    run(cosh_in_double_meant, ascending(), flat(0));
+    run(asin_in_double_meant, ascending(), flat(0));
     run(power_of_two_meant, ascending(), flat(0));
     run(factorial_meant, flat(0), flat(0));
     run(half_of_large_meant, ascending(), flat(0));
