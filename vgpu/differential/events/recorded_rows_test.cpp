@@ -160,6 +160,9 @@ class Rows final : public Observer {
   }
   std::vector<Row> seen;
   std::size_t calls = 0;
+
+ private:
+  const bool stops_;
 };
 
 // Lists rows of global memory of one kind, in the order of their execution.

@@ -210,8 +210,8 @@ TEST(QuadProducts, AreRoundedAsOnAnH200) {
       }
       return text;
     };
-    const auto product = [&](std::string_view d, std::string_view c, const std::string& to,
-                             const std::string& addend) {
+    const auto product = [&, layout = layout](std::string_view d, std::string_view c,
+                                              const std::string& to, const std::string& addend) {
       return fmt::format(
           "mma.sync.aligned.m8n8k4.{}.{}.f16.f16.{} {{{}}}, {{%r0, %r1}}, {{%r2, %r3}}, {{{}}};\n",
           layout, d, c, to, addend);
