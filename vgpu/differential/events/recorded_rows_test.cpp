@@ -133,11 +133,7 @@ class Notes final : public Observer, private UndefinedMemory {
 class Rows final : public Observer {
  public:
   using Row = std::array<std::uint64_t, 6>;
-  //   stops: wants no more rows of shared memory once it has received some
-  explicit Rows(bool stops = false) : stops_(stops) {}
-  [[nodiscard]] Watched watches() const override {
-    return {.shared = !stops_ || calls == 0, .rows = true};
-  }
+  [[nodiscard]] Watched watches() const override { return {.rows = true}; }
   void on_rows(const Program& program, std::span<const RowAccess> rows) override {
     EXPECT_EQ(program.kernel, "k");
     ++calls;
@@ -160,9 +156,6 @@ class Rows final : public Observer {
   }
   std::vector<Row> seen;
   std::size_t calls = 0;
-
- private:
-  const bool stops_;
 };
 
 // Lists rows of global memory of one kind, in the order of their execution.
@@ -588,14 +581,12 @@ struct ToldMax {
   std::size_t rows, updates;
 };
 
-//   stops: of the observer of rows
-void expect_same_notes(const char* text, std::uint32_t settles_at, const ToldMax& told_max,
-                       bool stops = false) {
+void expect_same_notes(const char* text, std::uint32_t settles_at, const ToldMax& told_max) {
   const ptx::Module module = ptx::parse(text, "rows");
   for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
     if (level > host_simd_level()) continue;
     Notes interpreted(settles_at), compiled(settles_at);
-    Rows one_by_one(stops), in_batches(stops);
+    Rows one_by_one, in_batches;
     for (Notes* const notes : {&interpreted, &compiled}) {
       const bool compiles = notes == &compiled;
       const MachineSettings settings{.level = level,
@@ -655,8 +646,6 @@ TEST(RecordedAtomics, AreCounted) {
 }
 
 TEST(RecordedRows, AreThoseThatTheInterpreterTells) { expect_same_notes(kRows, 24, {14, 0}); }
-
-TEST(RecordedRows, AreReceivedForAWholeLaunch) { expect_same_notes(kRows, 24, {14, 0}, true); }
 
 TEST(RecordedRows, MayBeOfSomeLanes) { expect_same_notes(kSome, 20, {40, 62}); }
 
