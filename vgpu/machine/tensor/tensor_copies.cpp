@@ -279,7 +279,7 @@ void TensorCopies::move_pixels(RunningFragment& run, const Tile& tile) {
       if (base[i] <= map.last(i)) break;
       base[i] = map.first(i);
     }
-    if (i == end) ++base[images];
+    if (i == end) base[images] += map.element_step[images];
   }
 }
 

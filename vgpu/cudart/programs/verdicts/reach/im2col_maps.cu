@@ -33,6 +33,9 @@
 // case wrong_corners: | | 10
 // expect wrong_corners: note api-error encode
 // prints wrong_corners: right
+// case strided_images: | | 11
+// expect strided_images: clean
+// prints strided_images: right
 #include <cuda.h>
 
 #include <cstdio>
@@ -117,6 +120,7 @@ __global__ void scatter(const __grid_constant__ CUtensorMap map, At at) {
 // The batch of images, and what a copy takes of it, by the definition.
 struct Batch {
   int rank, channels = 16, size[3] = {1, 1, 1}, images = 2, step = 1;  // size: width, height, depth
+  int image_step = 1;
   int lower[3] = {0, 0, 0}, upper[3] = {0, 0, 0};
   [[nodiscard]] int elements() const {
     return channels * size[0] * size[1] * size[2] * images;
@@ -146,7 +150,7 @@ struct Batch {
         if (base[i] <= size[i] - 1 + upper[i]) break;
         base[i] = lower[i];
       }
-      if (i == rank - 2) ++n;
+      if (i == rank - 2) n += image_step;
     }
   }
 };
@@ -168,7 +172,9 @@ CUresult encode(CUtensorMap& map, const Batch& batch, void* memory, CUtensorMapS
     strides[i] = bytes;
     bytes *= size[i + 1];
   }
-  const cuuint32_t step = batch.step, steps[5] = {1, step, step, batch.rank == 4 ? 1 : step, 1};
+  const cuuint32_t step = batch.step;
+  cuuint32_t steps[5] = {1, step, step, step, 1};
+  steps[batch.rank - 1] = batch.image_step;
   return driver<Encode>("cuTensorMapEncodeIm2col")(  //~ encode
       &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, batch.rank, memory, size, strides, batch.lower,
       batch.upper, kChannels, kPixels, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
@@ -185,12 +191,14 @@ int main(int, char** arguments) {
     batch.upper[i] = -1;
   }
   if (kind == 3) batch.step = 2;
+  if (kind == 11) batch.images = 3, batch.image_step = 2;
   At at = {8, 1, 0, 0, 0, 2, 0, 0};
   if (kind == 1 || kind == 4) at = {0, -1, 1, 0, 0, 0, 2, 0};
   if (kind == 2) at = {8, 4, -1, 0, 0, 1, 2, 0};
   if (kind == 3) at = {0, 1, -1, 0, 0, 1, 1, 0};
   if (kind == 6 || kind == 7) at = {8, 3, 2, 0, 1, 2, 2, 0};
   if (kind == 5) at = {8, 1, 0, 0, 0, 0, 0, 0};
+  if (kind == 11) at = {8, 1, 2, 0, 0, 2, 0, 0};
   std::vector<float> images(batch.elements());
   for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(i + 1);
   float *memory, *out;
