@@ -29,8 +29,7 @@ static_assert(static_cast<int>(CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B) ==
 constexpr std::uintptr_t kMapAlignment = 64;
 constexpr std::uint64_t kAddressAlignment = 16, kStrideEnd = std::uint64_t{1} << 40,
                         kSizeMax = std::uint64_t{1} << 32;
-constexpr std::uint32_t kBoxMax = 256, kStepMax = 8, kRowUnit = 16, kPixelsMax = 1024,
-                        kIm2colRankMin = 3;
+constexpr std::uint32_t kBoxMax = 256, kStepMax = 8, kRowUnit = 16, kPixelsMax = 1024;
 
 struct Extents {
   const cuuint64_t* size;
@@ -133,7 +132,8 @@ bool takes_layout(TensorMap& map, cuuint32_t rank, const Layout& given) {
   map.rank = rank;
   const bool is_small = map.element >= TensorElement::u4;
   const bool is_newer_swizzle = map.swizzle > TensorSwizzle::bytes_128;
-  if (map.is_interleaved() && (rank < kIm2colRankMin || is_small || is_newer_swizzle)) return false;
+  if (map.is_interleaved() && (rank < vgpu::kIm2colRankMin || is_small || is_newer_swizzle))
+    return false;
   return !map.fills_with_nan || is_float(map.element);
 }
 
@@ -186,7 +186,7 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType typ
     TensorMap map;
     const bool are_there = is_place(tensorMap) && is_address(address) && size != nullptr &&
                            strides != nullptr && lower != nullptr && upper != nullptr &&
-                           steps != nullptr && rank >= kIm2colRankMin;
+                           steps != nullptr && rank >= vgpu::kIm2colRankMin;
     if (!are_there || !takes_layout(map, rank, {type, interleave, swizzle, promotion, fill})) {
       return fail(cudaErrorInvalidValue);
     }

@@ -44,7 +44,6 @@ Type type_of(std::uint32_t bytes) {
 }
 
 // The offsets of im2col have 16, 8 or 5 bits, by the number of dimensions; others do not count.
-constexpr std::uint32_t kIm2colRankMin = 3;
 constexpr std::uint32_t kOffsetMasks[] = {0xffff, 0xff, 0x1f};
 
 // Returns the number of offsets of im2col.

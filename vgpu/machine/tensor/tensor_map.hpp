@@ -17,6 +17,7 @@ namespace warpcheck::vgpu {
 
 inline constexpr std::size_t kTensorMapBytes = 128;
 inline constexpr std::uint32_t kTensorDimensionsMax = 5;
+inline constexpr std::uint32_t kIm2colRankMin = 3;
 
 // In the order of CUtensorMapDataType.
 enum class TensorElement : std::uint8_t {
