@@ -1,6 +1,7 @@
 // Programs for static_test.py, built by nvcc's default with the static runtime library inside: a
 // program, and a library that calls the runtime before and after main.
 #include <cuda_runtime.h>
+#include <mma.h>
 
 #include <cstdio>
 #include <cstring>
@@ -17,7 +18,21 @@ __global__ void scale(int* data, int n) {
   if (i == n - 1) last = data[i];
 }
 
-__global__ void tell_end() { std::printf("launched at the end\n"); }
+__device__ void multiply() {
+  namespace wmma = nvcuda::wmma;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> b;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::fill_fragment(a, 1);
+  wmma::fill_fragment(b, 2);
+  wmma::fill_fragment(sum, 3);
+  wmma::mma_sync(sum, a, b, sum);
+  if (threadIdx.x == 0) std::printf("%g\n", sum.x[0]);
+}
+
+__global__ void multiply_before() { multiply(); }
+
+__global__ void multiply_at_end() { multiply(); }
 
 __global__ void overrun(int* data, int n) {
   data[n] = 1;  // overrun
@@ -60,7 +75,7 @@ struct AllTheTime {
   }
   ~AllTheTime() {
     if (!launches_at_end) return;
-    tell_end<<<1, 1>>>();
+    multiply_at_end<<<1, 32>>>();
     std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
   }
 } all_the_time;
@@ -68,5 +83,6 @@ struct AllTheTime {
 int main(int argc, char** argv) {
   const char* const mode = argc > 1 ? argv[1] : "";
   all_the_time.launches_at_end = std::strcmp(mode, "at-end") == 0;
+  if (all_the_time.launches_at_end) multiply_before<<<1, 32>>>();
   return use_device(std::strcmp(mode, "wrong") == 0);
 }

@@ -211,12 +211,12 @@ class KnownForms {
 std::span<const FormRow> form_rows() { return kRows; }
 
 const std::vector<InstructionForm>& instruction_forms() {
-  static const std::vector<InstructionForm> forms = expand_forms(kRows);
+  static const auto& forms = *new const std::vector<InstructionForm>(expand_forms(kRows));
   return forms;
 }
 
 bool has_form(std::string_view mnemonic) {
-  static KnownForms known;
+  static auto& known = *new KnownForms;
   return known.has(mnemonic);
 }
 

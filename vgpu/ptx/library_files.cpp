@@ -109,8 +109,8 @@ bool is_of_layout(std::string_view include) {
 std::mutex known_mutex;
 // The name by which programs include a file, by its whole name.
 std::map<std::string, std::string, std::less<>>& known_files() {
-  static std::map<std::string, std::string, std::less<>> files;
-  return files;
+  static auto* const files = new std::map<std::string, std::string, std::less<>>;
+  return *files;
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ bool has_typed_sources(Family family) {
 }
 
 const Row& row_for(Opcode opcode) {
-  static const std::vector<Row> rows = [] {
+  static const auto& rows = *new const auto([] {
     std::vector<Row> all(static_cast<std::size_t>(Opcode::count));
     all[0].any_operands = all[0].any_suffixes = true;
     for (std::size_t at = 1; at < all.size(); ++at) {
@@ -123,7 +123,7 @@ const Row& row_for(Opcode opcode) {
       for (const Syntax& syntax : all[at].syntaxes) list_sources(syntax, all[at]);
     }
     return all;
-  }();
+  }());
   return rows[static_cast<std::size_t>(opcode)];
 }
 

@@ -97,13 +97,13 @@ std::string_view name_of(SpecialRegister reg) {
 }
 
 Opcode find_opcode(std::string_view name) {
-  static const auto by_name = [] {
+  static const auto& by_name = *new const auto([] {
     std::unordered_map<std::string_view, Opcode> map;
     for (std::size_t at = 1; at < kRows.size(); ++at) {
       map.emplace(kRows[at].name, static_cast<Opcode>(at));
     }
     return map;
-  }();
+  }());
   const auto found = by_name.find(name);
   return found == by_name.end() ? Opcode::invalid : found->second;
 }

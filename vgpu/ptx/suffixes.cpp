@@ -312,14 +312,14 @@ int find_suffix_class(std::string_view name) {
 }
 
 std::span<const Suffix> find_suffixes(std::string_view word) {
-  static const std::vector<Suffix> sorted = [] {
+  static const auto& sorted = *new const auto([] {
     std::vector<Suffix> all(kSuffixes.begin(), kSuffixes.end());
     for (int at = static_cast<int>(Type::pred); at <= static_cast<int>(Type::f64); ++at) {
       all.push_back(suffix(name_of(static_cast<Type>(at)), C::type, at));
     }
     std::ranges::stable_sort(all, {}, &Suffix::word);
     return all;
-  }();
+  }());
   const auto first = std::ranges::lower_bound(sorted, word, {}, &Suffix::word);
   const auto last = std::ranges::upper_bound(sorted, word, {}, &Suffix::word);
   return {first, last};

@@ -160,7 +160,7 @@ bool TensorOrder::is_pipeline(const Operation& first, const Operation& second) {
 }
 
 const TensorOrder::After& TensorOrder::after_of(const WarpPlace& place, unsigned lane) const {
-  static const After kNone;
+  static const auto& kNone = *new const After;
   const auto found = after_.find(order_.threads().key_of(place, lane));
   return found == after_.end() ? kNone : found->second;
 }

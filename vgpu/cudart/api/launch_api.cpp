@@ -23,6 +23,7 @@
 #include "vgpu/cudart/launch/clusters.hpp"
 #include "vgpu/cudart/launch/kernel_limits.hpp"
 #include "vgpu/cudart/memory/access_policy.hpp"
+#include "vgpu/machine/memory/thread_object.hpp"
 #include "vgpu/program/dim3_text.hpp"
 
 namespace warpcheck::cudart {
@@ -34,21 +35,10 @@ struct PendingLaunch {
   const void* return_address = nullptr;  // in the code of the `<<<>>>`
 };
 
-// The pending launches of one thread. exit() destroys thread-local objects before static objects,
-// whose destructors may launch.  So the end of the thread frees the vector's memory, but leaves a
-// valid vector.
-union PendingLaunches {
-  std::vector<PendingLaunch> launches;
-  PendingLaunches() : launches() {}
-  PendingLaunches(const PendingLaunches&) = delete;
-  PendingLaunches& operator=(const PendingLaunches&) = delete;
-  ~PendingLaunches() { std::vector<PendingLaunch>().swap(launches); }
-};
-
 // Holds a configuration between the `<<<>>>` of an expression and the stub that it calls.
 std::vector<PendingLaunch>& pending_launches() {
-  thread_local PendingLaunches pending;
-  return pending.launches;
+  thread_local vgpu::ThreadObject<std::vector<PendingLaunch>> pending;
+  return pending.value;
 }
 
 // The return address of the `<<<>>>` whose stub has taken the configuration and will launch; null:

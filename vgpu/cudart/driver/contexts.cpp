@@ -10,6 +10,7 @@
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/device/system.hpp"
+#include "vgpu/machine/memory/thread_object.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -31,8 +32,8 @@ Contexts& all() {
 
 // Destroyed contexts remain on the stacks of other threads; their resources no longer exist.
 std::vector<CUcontext>& stack() {
-  thread_local std::vector<CUcontext> contexts;
-  return contexts;
+  thread_local vgpu::ThreadObject<std::vector<CUcontext>> contexts;
+  return contexts.value;
 }
 
 }  // namespace

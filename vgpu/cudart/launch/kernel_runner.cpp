@@ -396,7 +396,7 @@ void KernelRunner::run_children(HostLaunch& host_launch, const std::vector<Child
 }
 
 DeviceCode& KernelRunner::copies_of(const DeviceState& device) {
-  static const std::string text = copy_kernels();
+  static const auto& text = *new const std::string(copy_kernels());
   std::unique_ptr<DeviceCode>& code = copies_[device.number];
   if (code == nullptr) code = std::make_unique<DeviceCode>(text, "copies of device code");
   return *code;

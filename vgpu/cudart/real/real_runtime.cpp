@@ -54,8 +54,8 @@ struct State {
 };
 
 State& state() {
-  static State only;
-  return only;
+  static auto* const only = new State;  // never destroyed: programs call it in destructors
+  return *only;
 }
 
 // --- opening ------------------------------------------------------------------------------------

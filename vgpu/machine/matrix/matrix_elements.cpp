@@ -32,7 +32,7 @@ MatrixElement matrix_element(Type type, std::uint32_t bits) {
 }
 
 const FloatsOfBytes& floats_of_bytes(Type type) {
-  static const auto kTables = [] {
+  static const auto& kTables = *new const auto([] {
     std::map<Type, FloatsOfBytes> tables;
     for (const Type of : {Type::e2m1x2, Type::e2m3x2, Type::e3m2x2, Type::e4m3x2, Type::e5m2x2}) {
       for (std::uint32_t bits = 0; bits < 256; ++bits) {
@@ -40,7 +40,7 @@ const FloatsOfBytes& floats_of_bytes(Type type) {
       }
     }
     return tables;
-  }();
+  }());
   return kTables.at(type);
 }
 

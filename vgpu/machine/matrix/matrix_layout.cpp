@@ -3,6 +3,8 @@
 #include <memory>
 #include <tuple>
 
+#include "vgpu/machine/memory/thread_object.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -52,17 +54,17 @@ struct KnownLayout {
 }  // namespace
 
 const MatrixLayout& layout_of(const Instr& instr) {
-  thread_local std::vector<std::unique_ptr<const KnownLayout>> known;
+  thread_local ThreadObject<std::vector<std::unique_ptr<const KnownLayout>>> known;
   thread_local const KnownLayout* last = nullptr;
   const auto key = key_of(instr);
   if (last != nullptr && last->key == key) return last->layout;
-  for (const auto& one : known) {
+  for (const auto& one : known.value) {
     if (one->key != key) continue;
     last = one.get();
     return last->layout;
   }
-  known.push_back(std::make_unique<const KnownLayout>(key, new_layout(product_of(instr))));
-  last = known.back().get();
+  known.value.push_back(std::make_unique<const KnownLayout>(key, new_layout(product_of(instr))));
+  last = known.value.back().get();
   return last->layout;
 }
 

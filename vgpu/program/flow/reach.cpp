@@ -195,7 +195,7 @@ std::uint64_t largest_arguments(const ptx::Module& module) {
 }  // namespace
 
 const Builtin* find_builtin(std::string_view name) {
-  static const std::vector<Builtin> kBuiltins{
+  static const auto& kBuiltins = *new const std::vector<Builtin>{
       {"malloc", InstrKind::heap_allocate, 8, {8}},
       {"free", InstrKind::heap_free, 0, {8}},
       {"vprintf", InstrKind::print, 4, {8, 8}},

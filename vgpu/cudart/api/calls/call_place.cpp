@@ -17,6 +17,7 @@
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/api/calls/api_call.hpp"
+#include "vgpu/machine/memory/thread_object.hpp"
 #include "vgpu/ptx/library_files.hpp"
 
 namespace warpcheck::cudart {
@@ -40,11 +41,11 @@ constexpr std::size_t kCallersMax = 32;
 // those of the compiler and the C library, whose debugging information takes longer to read than
 // most programs run.
 bool has_no_place(std::string_view path) {
-  static const std::string own = [] {
+  static const std::string& own = *new const auto([] {
     Dl_info info{};
     const bool is_known = ::dladdr(reinterpret_cast<const void*>(&has_no_place), &info) != 0;
-    return is_known && info.dli_fname != nullptr ? info.dli_fname : "";
-  }();
+    return std::string(is_known && info.dli_fname != nullptr ? info.dli_fname : "");
+  }());
   if (path.empty()) return false;  // the program
   constexpr std::array kPrefixes = std::to_array<std::string_view>(
       {"ld-linux", "libc.so", "libdl.so", "libgcc_s.so", "libm.so", "libpthread.so", "librt.so",
@@ -130,8 +131,8 @@ bool passes_on(const SymbolPlace& place) {
 
 // The same of the function of a return address.  Launches ask each time.
 bool passes_on(const void* return_address) {
-  thread_local std::unordered_map<const void*, bool> known;
-  const auto [at, is_new] = known.try_emplace(return_address, false);
+  thread_local vgpu::ThreadObject<std::unordered_map<const void*, bool>> known;
+  const auto [at, is_new] = known.value.try_emplace(return_address, false);
   if (is_new) at->second = passes_on(symbol_at(return_address));
   return at->second;
 }
