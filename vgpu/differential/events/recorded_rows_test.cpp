@@ -474,7 +474,8 @@ ret;
 }
 )";
 
-// Reads of global memory of all widths and patterns, by all lanes and by some.
+// Reads of global memory of all widths and patterns, by all lanes and by some; and a read that goes
+// to global and to shared memory by turns.
 constexpr const char* kReads = R"(// threads: 96
 .version 8.7
 .target sm_90
@@ -484,13 +485,16 @@ constexpr const char* kReads = R"(// threads: 96
 .reg .pred %some, %again;
 .reg .b32 %t, %k, %x, %y, %m;
 .reg .b16 %h;
-.reg .b64 %out, %mine, %word, %at, %d;
+.reg .b64 %out, %mine, %word, %at, %d, %cells;
+.shared .align 4 .b8 cells[64];
 ld.param.u64 %out, [out];
 mov.u32 %t, %tid.x;
 mul.wide.u32 %mine, %t, 8;
 add.u64 %mine, %mine, %out;
 mul.wide.u32 %word, %t, 4;
 add.u64 %word, %word, %out;
+mov.u64 %cells, cells;
+cvta.shared.u64 %cells, %cells;
 mov.u32 %k, 0;
 mov.u32 %y, 0;
 PHASE:
@@ -518,6 +522,11 @@ add.u64 %at, %at, %out;
 ld.global.u32 %x, [%at];
 add.u32 %y, %y, %x;
 ld.u32 %x, [%at+8];
+add.u32 %y, %y, %x;
+and.b32 %m, %k, 1;
+setp.eq.u32 %some, %m, 0;
+selp.b64 %at, %out, %cells, %some;
+ld.u32 %x, [%at+4];
 add.u32 %y, %y, %x;
 and.b32 %m, %t, %k;
 setp.eq.u32 %some, %m, 0;

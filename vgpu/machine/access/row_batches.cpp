@@ -1,6 +1,7 @@
 #include "vgpu/machine/access/row_batches.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "vgpu/machine/access/queued_row.hpp"
 
@@ -15,7 +16,7 @@ void RowBatches::hand_over_rows(const AccessRecord& record, const Slot& slot) {
   add_rows(record, any);
   const std::span<const OpenQueue> queues = accesses_.open_queues();
   for (std::size_t i = 0; i < next_queued_.size(); ++i) {
-    if (next_queued_[i] != queues[i].queue->next) add_queued(queues[i], next_queued_[i]);
+    add_queued(queues[i], std::exchange(next_queued_[i], queues[i].queue->next));
   }
   if (rows_.empty()) return;
   for (Observer* const observer : launch_.observers().of_rows) {

@@ -30,7 +30,7 @@ class RowBatches {
       next_queued_.resize(queues.size());
     for (std::size_t i = 0; i < queues.size(); ++i) next_queued_[i] = queues[i].queue->next;
   }
-  // Hands over what was appended since begin().
+  // Hands over what was appended since begin(), once.
   //   record: of the block in `slot`
   void hand_over(const AccessRecord& record, const Slot& slot) {
     bool is_new = next_ != record.next || next_update_ != record.next_update;
