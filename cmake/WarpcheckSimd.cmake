@@ -24,8 +24,6 @@ function(warpcheck_simd_sources target)
       continue()
     endif()
     add_library(${target}_${level} OBJECT ${ARGN})
-    # Their time goes into optimisation, not into headers.
-    set_target_properties(${target}_${level} PROPERTIES UNITY_BUILD OFF)
     target_link_libraries(${target}_${level} PRIVATE warpcheck_options)
     target_compile_options(${target}_${level} PRIVATE
       ${WARPCHECK_SIMD_FLAGS_${level}} -O3 -fno-math-errno -fno-trapping-math)

@@ -65,10 +65,10 @@ struct ProductHigh {
     }
   }
   std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const {
-    using Wide = std::conditional_t<kSigned, __int128, unsigned __int128>;
+    using Product = std::conditional_t<kSigned, __int128, unsigned __int128>;
     using Narrow = std::conditional_t<kSigned, std::int64_t, std::uint64_t>;
     return static_cast<std::uint64_t>(
-        (Wide{static_cast<Narrow>(a)} * Wide{static_cast<Narrow>(b)}) >> 64);
+        (Product{static_cast<Narrow>(a)} * Product{static_cast<Narrow>(b)}) >> 64);
   }
 };
 

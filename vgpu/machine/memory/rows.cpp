@@ -169,22 +169,22 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
     count_up(offsets, low, 0);
     return {inside, false, true};
   }
-  using Wides = Vector<std::uint64_t>;
+  using Offsets = Vector<std::uint64_t>;
   using Words [[gnu::vector_size(kVectorBytes / 2)]] = std::uint32_t;
-  Wides outside{}, unaligned{};
+  Offsets outside{}, unaligned{};
   for (unsigned lane = 0; lane < kLanes; lane += kCells<std::uint64_t>) {
-    Wides offset;
+    Offsets offset;
     if constexpr (sizeof(Address) == sizeof(std::uint64_t)) {
       offset = load_vector(row + lane) + displacement;
     } else {
       Words words;
       __builtin_memcpy(&words, row + lane, sizeof words);
-      offset = __builtin_convertvector(words + displacement, Wides);
+      offset = __builtin_convertvector(words + displacement, Offsets);
     }
     offset -= addresses.base;
-    Wides active = ~Wides{};
+    Offsets active = ~Offsets{};
     if constexpr (!kAll) active = active_cells<std::uint64_t>(mask, lane);
-    outside |= (Wides)(offset - begin > highest) & active;
+    outside |= (Offsets)(offset - begin > highest) & active;
     unaligned |= offset & active;
     if constexpr (!kAll) offset = (offset & active) | (low & ~active);
     const Words parts = __builtin_convertvector(offset, Words);
