@@ -1,10 +1,12 @@
 #include "vgpu/cudart/device/system.hpp"
 
 #include <link.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -256,8 +258,17 @@ void System::for_idle_host(void (Execution::*run)()) {
   }
 }
 
+// The forking thread may be in a call: a debugger's copy goes on with it.
+void System::leave_calls_to_parent() {
+  if (!InEngine::is_this_thread()) std::construct_at(&mutex_);
+}
+
 System& system_of_process() {
-  static auto* const system = new System;
+  static auto* const system = [] {
+    auto* const made = new System;
+    ::pthread_atfork(nullptr, nullptr, [] { system_of_process().leave_calls_to_parent(); });
+    return made;
+  }();
   return *system;
 }
 

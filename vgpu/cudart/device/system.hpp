@@ -57,6 +57,9 @@ class System {
 
   // Held during every call (with_device()).
   std::mutex& mutex() { return mutex_; }
+  // Must be called in a child of fork(): a thread of the parent that was in a call does not exist
+  // here, so it holds no lock.
+  void leave_calls_to_parent();
 
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(devices_.size()); }
   // number: less than count()

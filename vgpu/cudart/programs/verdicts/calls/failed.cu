@@ -66,6 +66,9 @@
 // prints forks: parent: cudaSuccess
 // prints forks: after: cudaErrorInitializationError
 // prints forks: parent: cudaSuccess
+// case forks_beside_calls: | | forks-beside-calls
+// expect forks_beside_calls: clean
+// prints forks_beside_calls: 0 failed
 // case forks_late: | | forks-late
 // expect forks_late: error out-of-bounds x2 behind
 // says forks_late: 1 error; 2 launches of 1 kernel
@@ -112,10 +115,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 __global__ void fill(int* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -381,6 +386,31 @@ void forks() {
   }
 }
 
+// Children that end by themselves while another thread of their parent is in a call.
+void forks_beside_calls() {
+  std::atomic<bool> has_ended = false;
+  std::thread other([&] {
+    constexpr int kCount = 1 << 20;
+    int* data = nullptr;
+    cudaMalloc(&data, kCount * sizeof *data);
+    for (int i = 0; i < 20; ++i) {
+      fill<<<kCount / 256, 256>>>(data, kCount);
+      cudaDeviceSynchronize();
+    }
+    cudaFree(data);
+    has_ended = true;
+  });
+  int failed = 0;
+  while (!has_ended) {
+    if (fork() == 0) std::exit(0);
+    int status = -1;
+    wait(&status);
+    failed += status != 0 ? 1 : 0;
+  }
+  other.join();
+  std::printf("%d failed\n", failed);
+}
+
 __global__ void store_behind(int* data) { data[1] = 1; }  //~ behind
 
 // The child of a process that has launched kernels: it has nothing of its own to tell.
@@ -439,6 +469,7 @@ int main(int argc, char** argv) {
   if (mode == "fresh") fresh_memory();
   if (mode == "attributes") attributes();
   if (mode == "array-bounds") array_bounds();
+  if (mode == "forks-beside-calls") forks_beside_calls();
   if (mode == "forks") forks();
   if (mode == "forks-late") forks_late();
   if (mode == "devices") list_devices();
