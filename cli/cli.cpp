@@ -28,6 +28,7 @@
 #include "harness/pair/expectations.hpp"
 #include "harness/pair/project.hpp"
 #include "harness/pair/registry.hpp"
+#include "harness/process/children.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/process/terminal.hpp"
 #include "harness/trial/engine.hpp"
@@ -282,6 +283,7 @@ int run_cli(int argc, const char* const* argv) {
       throw UsageError(fmt::format("{} (try {})", missing_command(app), help_of(app)));
     };
   }
+  hear_of_children();
   return run_guarded(run);
 }
 

@@ -216,6 +216,17 @@ class LongRuns(unittest.TestCase):
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
 
 
+class IgnoredSignals(unittest.TestCase):
+    def test_whoever_starts_it_may_ignore_the_ends_of_children(self):
+        def ignore():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        result = run("--", "./shared", "clean", "7", preexec_fn=ignore)
+        self.assertEqual(result.returncode, 7, result.stderr)
+        # The program ignores them as well.
+        result = run("--", "grep", "SigIgn", "/proc/self/status", preexec_fn=ignore)
+        self.assertTrue(int(result.stdout.split()[1], 16) & 1 << (signal.SIGCHLD - 1), result.stdout)
+
+
 class SeveralThreads(unittest.TestCase):
     def test_a_timeout_leaves_nothing_running(self):
         result = run("--jobs", "3", "--timeout", "1", "--", "./shared", "long-of-many")

@@ -24,6 +24,7 @@
 
 #include "cli/exec/program_file.hpp"
 #include "harness/pair/project.hpp"
+#include "harness/process/children.hpp"
 
 namespace warpcheck {
 namespace {
@@ -181,6 +182,7 @@ void Supervisor::give_back() const {
   for (std::size_t i = 0; i < kIgnored.size(); ++i) {
     ::sigaction(kIgnored[i], &before().ignored[i], nullptr);
   }
+  restore_children_signal();
   ::setpgid(0, user_group_);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != self_) ::_exit(1);

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -15,8 +17,11 @@
 namespace warpcheck::cudart {
 
 // The copy is a child of a child that exits at once.  The program must not see a signal of that
-// child.
+// child.  A byte says that there is a copy, because the child has no status if the program ignores
+// the signal.
 pid_t fork_copy() {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return -1;
   sigset_t of_child, before;
   sigemptyset(&of_child);
   sigaddset(&of_child, SIGCHLD);
@@ -24,20 +29,29 @@ pid_t fork_copy() {
   const pid_t between = ::fork();
   if (between == 0) {
     const pid_t copy = ::fork();
-    if (copy != 0) ::_exit(copy < 0 ? 1 : 0);
+    if (copy != 0) ::_exit(copy > 0 && ::write(pipe[1], "", 1) == 1 ? 0 : 1);
+    for (const int end : pipe) ::close(end);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return 0;
   }
-  int status = 1;
+  bool is_forked = false;
+  ::close(pipe[1]);
   if (between > 0) {
-    ::waitpid(between, &status, 0);
+    char byte = 0;
+    ssize_t count = -1;
+    while ((count = ::read(pipe[0], &byte, 1)) < 0 && errno == EINTR) {
+    }
+    is_forked = count == 1;
+    while (::waitpid(between, nullptr, 0) < 0 && errno == EINTR) {
+    }
     sigset_t pending;
     ::sigpending(&pending);
     const timespec at_once{};
     if (sigismember(&pending, SIGCHLD) == 1) ::sigtimedwait(&of_child, nullptr, &at_once);
   }
+  ::close(pipe[0]);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return between > 0 && status == 0 ? between : -1;
+  return is_forked ? between : -1;
 }
 
 FilePlaces FilePlaces::now() {

@@ -155,6 +155,8 @@ ExecSettings next_experiment(const ExecSettings& settings) {
     ::_exit(0);
   }
   bool knows_host_lines = false;
+  // The copies are waited for, also if the program has been started with this signal ignored.
+  auto* const of_children = std::signal(SIGCHLD, SIG_DFL);
   send_line(socket, "ready");
   while (const std::optional<std::string> line = receive_line(socket)) {
     std::optional<ExecSettings> next = parse_exec_settings(*line);
@@ -163,6 +165,7 @@ ExecSettings next_experiment(const ExecSettings& settings) {
     learn_statements(next->edits);
     const pid_t copy = ::fork();
     if (copy == 0) {
+      std::signal(SIGCHLD, of_children);
       begin_copy(socket, *next);
       return *std::move(next);
     }
