@@ -12,8 +12,10 @@
 
 #include <gtest/gtest.h>
 
+#include "vgpu/machine/step_filter.hpp"
 #include "vgpu/machine/undefined/undefined_memory.hpp"
 #include "vgpu/ptx/module.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -77,6 +79,30 @@ class Recorder final : public Observer, private UndefinedMemory {
   }
 };
 
+// Needs one step, and all that follow it if it says so.
+class StepRecorder final : public Observer, public StepFilter {
+ public:
+  StepRecorder(std::uint32_t needed, bool needs_rest) : needed_(needed), needs_rest_(needs_rest) {}
+  [[nodiscard]] Watched watches() const override { return {.accesses = false, .steps = true}; }
+  const std::uint8_t* steps_of(const Program& program) override {
+    steps_.assign(program.code.size(), 0);
+    steps_[needed_] = 1;
+    return steps_.data();
+  }
+  void on_step(const InstrStep& step) override {
+    begun.push_back(step.pc);
+    if (needs_rest_) std::ranges::fill(steps_, std::uint8_t{1});
+  }
+  void on_step_end(const InstrStep& step) override { ended.push_back(step.pc); }
+
+  std::vector<std::uint32_t> begun, ended;
+
+ private:
+  std::uint32_t needed_;
+  bool needs_rest_;
+  std::vector<std::uint8_t> steps_;
+};
+
 constexpr std::string_view kHeader = ".version 8.0\n.target sm_75\n.address_size 64\n";
 
 class MachineTest : public testing::Test {
@@ -104,7 +130,7 @@ class MachineTest : public testing::Test {
     launch.block = block;
     launch.dynamic_shared_bytes = dynamic_shared_bytes_;
     launch.parameters = std::as_bytes(std::span(&address, 1));
-    Observer* const observers[] = {&seen_};
+    Observer* const observers[] = {other_ == nullptr ? &seen_ : other_};
     const std::span<Observer* const> watching(observers, is_watched_ ? 1 : 0);
     return machine_.run(launch, model_, strategy_, watching, limits_);
   }
@@ -125,7 +151,26 @@ class MachineTest : public testing::Test {
   Limits limits_;
   Recorder seen_;
   bool is_watched_ = true;
+  Observer* other_ = nullptr;  // in place of seen_
 };
+
+TEST_F(MachineTest, ReportsTheStepsThatAnObserverNeeds) {
+  compile(
+      "add.u32 %r2, %r1, 1;\nsub.u32 %r3, %r2, 2;\nadd.u32 %r4, %r3, 3;\n"
+      "st.global.u32 [%rd2], %r4;");
+  const auto found = std::ranges::find(program_.code, ptx::Opcode::sub_, &Instr::opcode);
+  const auto needed = static_cast<std::uint32_t>(found - program_.code.begin());
+  StepRecorder one(needed, false), rest(needed, true);
+  other_ = &one;
+  run({1, 1, 1}, {32, 1, 1});
+  EXPECT_EQ(one.begun, std::vector{needed});
+  EXPECT_EQ(one.ended, std::vector{needed});
+  EXPECT_EQ(ints(32)[31], 33u);
+  other_ = &rest;
+  run({1, 1, 1}, {32, 1, 1});
+  EXPECT_EQ(rest.begun, (std::vector{needed, needed + 1, needed + 2, needed + 3}));
+  EXPECT_EQ(rest.ended, (std::vector{needed, needed + 1, needed + 2}));
+}
 
 TEST_F(MachineTest, PartialWarpsStoreOnlyTheirLanes) {
   compile("st.global.u32 [%rd2], %r1;");

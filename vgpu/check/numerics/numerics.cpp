@@ -77,11 +77,12 @@ void NumericsChecker::reset(WarpModel /*model*/) {
   plans_.clear();
   warps_.clear();
   launches_ = 0;
-  step_ = nullptr;
+  step_.reset();
   warp_ = nullptr;
   warp_key_ = nullptr;
   planned_ = nullptr;
   is_beside_ = false;
+  follows_tags_ = false;
 }
 
 void NumericsChecker::on_sync(const Sync& sync) {
@@ -91,16 +92,12 @@ void NumericsChecker::on_sync(const Sync& sync) {
     forget_written_by_host();
     origins_.begin_launch(launches_++);
     planned_ = nullptr;
-    const auto known = plans_.find(sync.program);
-    const bool is_other =
-        known != plans_.end() && (known->second.kernel != sync.program->kernel ||
-                                  known->second.plans.size() != sync.program->code.size());
-    if (is_other) plans_.erase(known);
     // The warps of a launch that has ended are gone.
     if (!is_beside_) {
       warps_.clear();
       warp_ = nullptr;
       warp_key_ = nullptr;
+      follow_tags(memory_.any());
     }
     is_beside_ = false;
   }
@@ -120,25 +117,53 @@ NumericsChecker::WarpState& NumericsChecker::state_of(const InstrStep& step) {
   return *warp_;
 }
 
+void NumericsChecker::Planned::need_steps(bool of_all) {
+  steps.resize(plans.size());
+  for (std::size_t pc = 0; pc < plans.size(); ++pc)
+    steps[pc] = of_all || plans[pc].makes_tags ? 1 : 0;
+}
+
+NumericsChecker::Planned& NumericsChecker::planned_of(const Program& program) {
+  Planned& planned = plans_[&program];
+  if (planned.kernel != program.kernel || planned.plans.size() != program.code.size()) {
+    planned = {program.kernel, plan_values(program), {}};
+    planned.need_steps(follows_tags_);
+  }
+  return planned;
+}
+
+const std::uint8_t* NumericsChecker::steps_of(const Program& program) {
+  planned_ = nullptr;
+  return planned_of(program).steps.data();
+}
+
+void NumericsChecker::follow_tags(bool follows) {
+  if (follows == follows_tags_) return;
+  follows_tags_ = follows;
+  for (auto& [program, planned] : plans_) planned.need_steps(follows);
+}
+
 const ValuePlan& NumericsChecker::plan_of(const InstrStep& step) {
   if (step.program != planned_) {
     planned_ = step.program;
-    const auto [at, is_new] = plans_.try_emplace(step.program);
-    if (is_new) at->second = {step.program->kernel, plan_values(*step.program)};
-    plans_now_ = &at->second.plans;
+    plans_now_ = &planned_of(*step.program).plans;
   }
   return (*plans_now_)[step.pc];
 }
 
 void NumericsChecker::on_step(const InstrStep& step) {
-  step_ = &step;
   plan_ = &plan_of(step);
+  step_.reset();
   WarpState& warp = state_of(step);
   is_saved_ = false;
+  is_done_ = !follows_tags_ && plan_->rule == ValueRule::adds_integers &&
+             !plan_->rounds_bfloat_up && cannot_wrap(step);
+  if (is_done_) return;
   local_bytes_ = 0;
   updated_.reset();
   const ValuePlan& plan = *plan_;
   if (accesses_memory(plan.rule)) {
+    step_ = step;
     if (has_loaded_) {
       for (RowTags& tags : loaded_) tags.mask = 0;
     }
@@ -156,8 +181,9 @@ void NumericsChecker::on_step(const InstrStep& step) {
 void NumericsChecker::on_step_end(const InstrStep& step) {
   const ValuePlan& plan = *plan_;
   const bool is_needed = plan.makes_tags || warp_->tags.any() || accesses_memory(plan.rule);
-  if (is_needed && step.active != 0) execute(step, plan);
-  step_ = nullptr;
+  if (is_needed && step.active != 0 && !is_done_) execute(step, plan);
+  if (!follows_tags_ && (warp_->tags.any() || memory_.any())) follow_tags(true);
+  step_.reset();
 }
 
 void NumericsChecker::execute(const InstrStep& step, const ValuePlan& plan) {

@@ -24,10 +24,11 @@
 #include "vgpu/check/numerics/tags.hpp"
 #include "vgpu/check/numerics/value_plan.hpp"
 #include "vgpu/check/shadow/host_shared_memory.hpp"
+#include "vgpu/machine/step_filter.hpp"
 
 namespace warpcheck::vgpu {
 
-class NumericsChecker final : public Checker {
+class NumericsChecker final : public Checker, public StepFilter {
  public:
   using Checker::Checker;
   void reset(WarpModel model) override;
@@ -37,6 +38,7 @@ class NumericsChecker final : public Checker {
     is_beside_ = !suspended.empty();
   }
   void on_sync(const Sync& sync) override;
+  const std::uint8_t* steps_of(const Program& program) override;
   void on_step(const InstrStep& step) override;
   void on_step_end(const InstrStep& step) override;
   [[nodiscard]] bool takes_row(const RowAccess& row) override;
@@ -76,6 +78,7 @@ class NumericsChecker final : public Checker {
   // Steps.
   WarpState& state_of(const InstrStep& step);
   const ValuePlan& plan_of(const InstrStep& step);
+  void follow_tags(bool follows);
   [[nodiscard]] Sources sources_of(const InstrStep& step) const;
   void save_sources(const InstrStep& step);
   void execute(const InstrStep& step, const ValuePlan& plan);
@@ -109,6 +112,7 @@ class NumericsChecker final : public Checker {
   void shuffle(const InstrStep& step);
 
   // Integers.
+  static bool cannot_wrap(const InstrStep& step);
   void add_integers(const InstrStep& step, const ValuePlan& plan);
   void widen(const InstrStep& step, const ValuePlan& plan);
   void round_bfloat_up(const InstrStep& step, const ValuePlan& plan);
@@ -154,20 +158,27 @@ class NumericsChecker final : public Checker {
   struct Planned {
     std::string kernel;  // another program may have the address of one that was unloaded
     std::vector<ValuePlan> plans;
+    std::vector<std::uint8_t> steps;  // steps_of()
+
+    void need_steps(bool of_all);
   };
+  Planned& planned_of(const Program& program);
   std::unordered_map<const Program*, Planned> plans_;
   std::unordered_map<const Warp*, WarpState> warps_;
   std::uint32_t launches_ = 0;
   bool is_beside_ = false;  // the next launch begins while others are suspended
+  // There may be tags, so all steps are needed; before, those that may make a first one.
+  bool follows_tags_ = false;
 
-  // The instruction that is executed; null: none.
-  const InstrStep* step_ = nullptr;
+  // The instruction that is executed, if it accesses memory.
+  std::optional<InstrStep> step_;
   const ValuePlan* plan_ = nullptr;
   WarpState* warp_ = nullptr;
   const Warp* warp_key_ = nullptr;
   const Program* planned_ = nullptr;
   const std::vector<ValuePlan>* plans_now_ = nullptr;
   bool is_saved_ = false;
+  bool is_done_ = false;  // the instruction makes no tag
   std::array<SavedSource, 3> saved_;
   std::array<RowTags, kElementsMax> loaded_;
   bool has_loaded_ = false;        // some of these have tags

@@ -7,6 +7,7 @@
 // would turn out otherwise.
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstring>
 
 #include "vgpu/check/numerics/numerics.hpp"
@@ -95,6 +96,17 @@ std::uint32_t wrapped_lanes(Opcode opcode, const std::array<const std::byte*, 3>
   return signs < 0 || difference != 0 ? ~0u : 0;
 }
 
+// Returns how many bits the largest magnitude in a row of words has.
+int magnitude_bits(const std::byte* row) {
+  std::uint32_t bits = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    std::int32_t word = 0;
+    std::memcpy(&word, row + lane * sizeof word, sizeof word);
+    bits |= static_cast<std::uint32_t>(word ^ word >> 31);
+  }
+  return std::bit_width(bits);
+}
+
 std::string text_of_wrap(Opcode opcode, std::int64_t a, std::int64_t b, std::int64_t c) {
   const std::string x = with_commas(a), y = with_commas(b);
   switch (opcode) {
@@ -135,6 +147,28 @@ bool is_wrapping_of(const Instr& instr) {
 }
 
 }  // namespace
+
+// Returns whether the operands of a sum or a product of words are too small for a wrap, which is so
+// for nearly all indices.  False: that is not known.
+bool NumericsChecker::cannot_wrap(const InstrStep& step) {
+  const Instr& instr = step.program->code[step.pc];
+  const auto bits_of = [&](ComputeOperand operand) {
+    return magnitude_bits(row_of(*step.registers, instr[operand]));
+  };
+  const int a = bits_of(ComputeOperand::a);
+  switch (instr.opcode) {
+    case Opcode::add_:
+    case Opcode::sub_: return a <= 30 && bits_of(ComputeOperand::b) <= 30;
+    case Opcode::mul_: return a + bits_of(ComputeOperand::b) <= 30;
+    case Opcode::mad_:
+      return a + bits_of(ComputeOperand::b) <= 30 && bits_of(ComputeOperand::c) <= 29;
+    case Opcode::shl_: {
+      const int by_bits = bits_of(ComputeOperand::b);
+      return by_bits <= 4 ? a + (1 << by_bits) - 1 <= 31 : false;
+    }
+    default: return a <= 30;  // neg
+  }
+}
 
 void NumericsChecker::add_integers(const InstrStep& step, const ValuePlan& plan) {
   const Instr& instr = step.program->code[step.pc];

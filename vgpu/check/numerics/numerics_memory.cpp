@@ -67,11 +67,11 @@ Tag NumericsChecker::tag_in(const Allocation& allocation, Tag tag, const Access&
 
 bool NumericsChecker::takes_row(const RowAccess& row) {
   if (memory_.has(*row.allocation)) return false;
-  return row.kind == AccessKind::read || step_ == nullptr || !warp_->tags.any();
+  return row.kind == AccessKind::read || !step_ || !warp_->tags.any();
 }
 
 void NumericsChecker::on_access(const Access& access) {
-  if (step_ == nullptr || step_->pc != access.pc) return;
+  if (!step_ || step_->pc != access.pc) return;
   switch (plan_->rule) {
     case ValueRule::loads:
       if (memory_.has(*access.allocation)) load(access);

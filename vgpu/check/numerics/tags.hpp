@@ -54,6 +54,7 @@ class TaggedRegisters {
 class TaggedMemory {
  public:
   void reset();
+  [[nodiscard]] bool any() const { return !pages_.empty(); }
   [[nodiscard]] bool has(const Allocation& allocation) const {
     return allocation.id < pages_in_.size() && pages_in_[allocation.id] != 0;
   }

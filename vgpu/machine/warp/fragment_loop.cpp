@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/machine/step_filter.hpp"
 #include "vgpu/machine/warp/branches.hpp"
 #include "vgpu/machine/warp/followed_values.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
@@ -18,6 +19,18 @@ inline std::uint32_t FragmentLoop::active_lanes(const RunningFragment& run, cons
   return guarded_lanes(run.banks, instr, run.mask);
 }
 
+void FragmentLoop::choose_steps() {
+  if (asked_in_ == launch_.number()) return;
+  asked_in_ = launch_.number();
+  const std::vector<Observer*>& watching = launch_.observers().list->of_steps();
+  auto* const filter = watching.size() == 1 ? dynamic_cast<StepFilter*>(watching.front()) : nullptr;
+  steps_ = filter == nullptr ? nullptr : filter->steps_of(launch_.program());
+}
+
+inline bool FragmentLoop::is_reported(std::uint32_t pc) const {
+  return steps_ == nullptr || steps_[pc] != 0;
+}
+
 inline void FragmentLoop::compute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   if (run.warp.undefined.any()) [[unlikely]] {
     run.warp.undefined.propagate(run.frame, run.banks, instr, active, launch_.program());
@@ -27,8 +40,10 @@ inline void FragmentLoop::compute(RunningFragment& run, const Instr& instr, std:
     mark_results(launch_, run, instr, active);
 }
 
-// Executes consecutive unguarded compute instructions from `run.pc` on.  They end only at the place
-// of another fragment or at the end of the quantum.  Returns how many were executed.
+// Executes consecutive unguarded compute instructions from `run.pc` on, the first of which is not
+// reported.  They end only at the place of another fragment, at the end of the quantum, or at one
+// that is reported.  Returns how many were executed.
+template <bool watched>
 inline std::uint32_t FragmentLoop::compute_in_line(RunningFragment& run, const Instr* code,
                                                    std::uint32_t limit) {
   const std::uint32_t count_max = std::min(limit - run.pc, launch_.quantum().left());
@@ -39,7 +54,7 @@ inline std::uint32_t FragmentLoop::compute_in_line(RunningFragment& run, const I
     ++instr;
     ++count;
   } while (count != count_max && instr->kind == InstrKind::compute &&
-           instr->guard.bank == Bank::none);
+           instr->guard.bank == Bank::none && !(watched && is_reported(run.pc + count)));
   run.pc += count;
   launch_.quantum().use(count);
   return count;
@@ -64,6 +79,7 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, Fragments::Choice next) {
   launch_.quantum().begin_run();
   if (turn.native != nullptr) turn.frame = &dependencies_.native_frames.of_fragment(turn.run);
   launch_.begin_run(turn.run.pc, turn.run.mask);
+  if (launch_.observers().watch_steps) choose_steps();
   const Step step = launch_.observers().watch_steps ? run_until<true>(turn, next.limit)
                                                     : run_until<false>(turn, next.limit);
   launch_.end_run(turn.run.pc + (turn.has_departed ? 1 : 0), turn.run.mask);
@@ -99,9 +115,10 @@ inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
       continue;
     }
     const Instr& instr = code[run.pc];
-    if (!watched && instr.kind == InstrKind::compute && instr.guard.bank == Bank::none &&
+    const bool reports = watched && is_reported(run.pc);
+    if (!reports && instr.kind == InstrKind::compute && instr.guard.bank == Bank::none &&
         !warp.undefined.any()) {
-      turn.lane_steps += turn.lanes * compute_in_line(run, code, limit);
+      turn.lane_steps += turn.lanes * compute_in_line<watched>(run, code, limit);
       continue;
     }
     const std::uint32_t active =
@@ -110,7 +127,7 @@ inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
       follow_values(launch_, run, instr, active);
     launch_.quantum().use();
     turn.lane_steps += active == run.mask ? turn.lanes : lane_count(active);
-    if constexpr (watched) {
+    if (reports) {
       if (const std::optional<Step> end = execute_watched(turn, instr, active)) return *end;
     } else {
       if (const std::optional<Step> end = execute_next(turn, instr, active)) return *end;

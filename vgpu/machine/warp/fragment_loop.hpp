@@ -79,6 +79,10 @@ class FragmentLoop {
   static void park(const Turn& turn) { turn.run.warp.fragments[turn.index].pc = turn.run.pc; }
   std::uint32_t active_lanes(const RunningFragment& run, const Instr& instr);
   void compute(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  // Asks an observer once a launch which steps it needs.
+  void choose_steps();
+  [[nodiscard]] bool is_reported(std::uint32_t pc) const;
+  template <bool watched>
   std::uint32_t compute_in_line(RunningFragment& run, const Instr* code, std::uint32_t limit);
   bool jump(RunningFragment& run, const Instr& instr, std::uint32_t taken);
   void fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes) const;
@@ -94,6 +98,8 @@ class FragmentLoop {
 
   RunningLaunch& launch_;
   Dependencies dependencies_;
+  const std::uint8_t* steps_ = nullptr;  // by pc, whether the step is reported; null: all are
+  std::uint64_t asked_in_ = 0;           // the number of the launch of steps_; 0: of none
 };
 
 }  // namespace warpcheck::vgpu
