@@ -302,7 +302,10 @@ void NumericsChecker::compare(const InstrStep& step, const ValuePlan& plan) {
   const Instr& instr = step.program->code[step.pc];
   set_results(step, plan, {});
   const Sources sources = sources_of(step);
-  if (asks_for_nan(instr.modifiers.compare) || sources[0].ref == sources[1].ref) return;
+  if (plan.asks_for_nan || asks_for_nan(instr.modifiers.compare) ||
+      sources[0].ref == sources[1].ref) {
+    return;
+  }
   for (const std::size_t side : {0u, 1u}) {
     const Source &source = sources[side], &other = sources[1 - side];
     if (source.tags == nullptr) continue;

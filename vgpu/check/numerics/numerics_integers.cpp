@@ -311,6 +311,9 @@ void NumericsChecker::widen(const InstrStep& step, const ValuePlan& plan) {
         tags.tag[lane] = source.tags->tag[lane];
         return;
       }
+      // The upper half of a product is a quotient.
+      const bool is_wrapped = origins_.origin_of(source.tags->tag[lane]).made == Made::wrapped;
+      if (is_wrapped && m.part == ptx::MulPart::hi) return;
       const bool is_word = source.ref.bank == Bank::word && ptx::bytes_of(from) == 4;
       const std::int32_t word = is_word ? signed_word(source.row, lane) : 0;
       const std::int64_t widened =

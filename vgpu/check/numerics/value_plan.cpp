@@ -1,6 +1,8 @@
 #include "vgpu/check/numerics/value_plan.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <span>
@@ -198,6 +200,37 @@ class IndexSlice {
     return false;
   }
 
+  // Finds remainders of divisions by constants, which compilers calculate as x - x / d * d: neither
+  // the product nor the difference says what has become of x.
+  void find_remainders() {
+    for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
+      const Instr& instr = program_.code[pc];
+      if (instr.opcode != Opcode::sub_ || plans_[pc].rule != ValueRule::adds_integers) continue;
+      const std::span<const std::uint32_t> makers = makers_of(pc, instr[ComputeOperand::b]);
+      if (makers.size() != 1 || !is_multiple_in(makers[0], instr[ComputeOperand::a])) continue;
+      plans_[pc].rule = ValueRule::replaces;
+      const Ref& multiple = program_.code[makers[0]][ComputeOperand::d];
+      if (uses_.users(uses_.written(makers[0], multiple)).size() == 1)
+        plans_[makers[0]].rule = ValueRule::replaces;
+    }
+  }
+
+  // Returns whether an operand of a comparison is asked for a NaN, too: a comparison of a NaN then
+  // decides nothing, because compilers select without branches.
+  bool is_asked_for_nan(std::uint32_t pc, const Ref& ref) {
+    if (ref.bank != Bank::word && ref.bank != Bank::wide) return false;
+    return std::ranges::any_of(uses_.users(uses_.read(pc, ref)), [&](std::uint32_t user) {
+      const Instr& instr = program_.code[user];
+      if (instr.opcode == Opcode::abs_ && instr.kind == InstrKind::compute) {
+        const Ref& size = instr[ComputeOperand::d];
+        return std::ranges::any_of(uses_.users(uses_.written(user, size)),
+                                   [&](std::uint32_t test) { return asks_for_nan(test); });
+      }
+      return instr.opcode == Opcode::setp_ && instr.modifiers.compare == ptx::Compare::nan &&
+             instr[CompareOperand::a] == instr[CompareOperand::b];
+    });
+  }
+
   // Returns whether all that makes the row computes or moves floats.
   bool holds_float(std::uint32_t pc, const Ref& ref, int depth = 0) {
     constexpr int kDepthMax = 16;
@@ -348,6 +381,50 @@ class IndexSlice {
   }
 
  private:
+  // Returns whether an instruction compares a magnitude with the infinity, otherwise for a NaN than
+  // for numbers.
+  [[nodiscard]] bool asks_for_nan(std::uint32_t pc) const {
+    const Instr& instr = program_.code[pc];
+    const FloatFormat format = float_format_of(instr.modifiers.type);
+    const Ref& bound = instr[CompareOperand::b];
+    const ptx::Compare how = instr.modifiers.compare;
+    return instr.opcode == Opcode::setp_ && format != FloatFormat::none &&
+           (how == ptx::Compare::gtu || how == ptx::Compare::le || how == ptx::Compare::lt ||
+            how == ptx::Compare::geu) &&
+           bound.bank == Bank::constant &&
+           std::isinf(float_at(format, program_.constants.data() + bound.offset, 0));
+  }
+  // Returns whether an instruction makes the greatest multiple of a constant that is in x.
+  bool is_multiple_in(std::uint32_t pc, const Ref& x) {
+    const Instr& instr = program_.code[pc];
+    const std::uint32_t constant = constant_of(pc, instr[ComputeOperand::b]);
+    if (instr.opcode == Opcode::mul_ && constant != 0)
+      return is_quotient(pc, instr[ComputeOperand::a]);
+    // Of a signed number, a power of two: (x + (x < 0 ? d - 1 : 0)) & -d.
+    if (instr.opcode != Opcode::and_ || !std::has_single_bit(0 - constant)) return false;
+    const std::span<const std::uint32_t> makers = makers_of(pc, instr[ComputeOperand::a]);
+    return makers.size() == 1 && program_.code[makers[0]].opcode == Opcode::add_ &&
+           program_.code[makers[0]][ComputeOperand::a] == x;
+  }
+  // Returns whether a row is the upper half of a product with a constant, shifted and rounded.
+  bool is_quotient(std::uint32_t pc, const Ref& ref, int depth = 0) {
+    constexpr int kDepthMax = 5;
+    if (depth == kDepthMax) return false;
+    return std::ranges::any_of(makers_of(pc, ref), [&](std::uint32_t maker) {
+      const Instr& instr = program_.code[maker];
+      switch (instr.opcode) {
+        case Opcode::mul_:
+          return (instr.modifiers.part == ptx::MulPart::hi ||
+                  instr.modifiers.part == ptx::MulPart::wide) &&
+                 constant_of(maker, instr[ComputeOperand::b]) != 0;
+        case Opcode::add_:
+        case Opcode::shr_:
+        case Opcode::cvt_:
+        case Opcode::mov_: return is_quotient(maker, instr[ComputeOperand::a], depth + 1);
+        default: return false;
+      }
+    });
+  }
   [[nodiscard]] std::span<const std::uint32_t> makers_of(std::uint32_t pc, const Ref& ref) const {
     return uses_.makers(uses_.read(pc, ref));
   }
@@ -434,6 +511,7 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     plan.flushes = is_exact && instr.modifiers.ftz && plan.result == FloatFormat::f32;
   }
   IndexSlice slice(program, plans);
+  slice.find_remainders();
   slice.mark();
   for (std::uint32_t pc = 0; pc < plans.size(); ++pc) {
     const Instr& instr = program.code[pc];
@@ -450,6 +528,9 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     const bool is_max = instr.modifiers.atom_op == ptx::AtomOp::max;
     plan.has_other_half = plan.is_of_float_bits && !ptx::is_signed(instr.modifiers.type) &&
                           has_signed(program, is_max ? ptx::AtomOp::min : ptx::AtomOp::max);
+    plan.asks_for_nan =
+        plan.rule == ValueRule::compares && (slice.is_asked_for_nan(pc, instr[CompareOperand::a]) ||
+                                             slice.is_asked_for_nan(pc, instr[CompareOperand::b]));
     plan.adds_infinity = adds_infinity(program, instr);
     plan.halves = slice.halves(pc);
     plan.divides_integers = plan.rule == ValueRule::moves && is_quotient_of_integers(instr);

@@ -54,6 +54,8 @@ struct ValuePlan {
   bool adds_infinity = false;
   // computes: where the toolkit's logarithm makes a NaN, what it has multiplied its argument by.
   double scaled_by = 1;
+  // compares: code asks elsewhere whether an operand is a NaN.
+  bool asks_for_nan = false;
   // moves: divides by 2, as the mean of two indices does.
   bool halves = false;
   // moves: divides integers, or gives their remainder.

@@ -755,6 +755,31 @@ int main(int, char** arguments) {
     run(length_of_zero, flat(0), flat(0));
     run(mean_of_none, flat(0), flat(0));
     run(nan_in_double, flat(1), flat(1));
+// What is left of a hash names a place.
+KERNEL(places_of_hashes_meant) {
+  GIVEN;
+  unsigned hash = 5'381;
+  for (int k = 0; k < 12; ++k) hash = hash * 33 + i + k;
+  const int of_sign = (static_cast<int>(hash) % 16 + 16) % 16;
+  out[i] = left[hash % 10] + left[of_sign] + left[__umulhi(hash, kCount)];
+}
+
+KERNEL(specials_replaced_meant) {
+  GIVEN;
+  float v = x / y;
+  if (isnan(v)) {
+    v = 0;
+  } else if (isinf(v)) {
+    v = v > 0 ? 3e38f : -3e38f;
+  }
+  out[i] = v;
+}
+
+KERNEL(power_to_infinity_meant) {
+  GIVEN;
+  out[i] = powf(x + 2, y);
+}
+
     run(root_in_double, ascending(), flat(0));
     run(logarithm_in_double, ascending(), flat(0));
     run(nan_in_a_shuffle, flat(0), flat(0));
@@ -858,3 +883,6 @@ int main(int, char** arguments) {
   std::printf("ran\n");
   return 0;
 }
+    run(places_of_hashes_meant, ascending(), flat(0));
+    run(specials_replaced_meant, ascending(), flat(0));
+    run(power_to_infinity_meant, ascending(), flat(INFINITY));
