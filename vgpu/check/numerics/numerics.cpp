@@ -272,6 +272,18 @@ Tag NumericsChecker::outside_domain(const InstrStep& step, const ValuePlan& plan
     const bool holds = (read_predicate(*step.registers, outside.guard) >> lane & 1u) != 0;
     if (holds == outside.is_guard_negated) return 0;
   }
+  if (outside.number.bank != Bank::none) {
+    const std::byte* const row = row_of(*step.registers, outside.number);
+    const double number = float_at(FloatFormat::f64, row, lane);
+    if (!std::isfinite(number)) return 0;
+    return origins_.made(
+        outside.gives_infinity ? Made::infinity : Made::nan, *step.program, step.pc,
+        [&] {
+          return fmt::format("{} does not fit in {}", text_of_float(FloatFormat::f64, number),
+                             outside.what);
+        },
+        reporter_, thread_of(step.place, lane));
+  }
   return origins_.made(
       Made::nan, *step.program, step.pc,
       [&] { return fmt::format("{} outside the domain", outside.what); }, reporter_,

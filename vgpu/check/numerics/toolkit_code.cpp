@@ -202,6 +202,39 @@ Ref argument_beyond_exponents(const Program& program, std::uint32_t pc) {
   return {};
 }
 
+// Returns what a conversion to a float of 8 bits gives if it does not saturate: it compares the
+// bits of a double with those of the largest number that is rounded to one that fits.
+OutsideDomain beyond_byte(const Program& program, std::uint32_t pc) {
+  struct Format {
+    std::string_view name;
+    std::uint64_t most;
+    std::uint32_t special;
+  };
+  static constexpr std::array<Format, 2> kFormats{
+      {{"e4m3", 0x407d'0000'0000'0000, 0x7f}, {"e5m2", 0x40ed'ffff'ffff'ffff, 0x7c}}};
+  const Instr& instr = program.code[pc];
+  if (pc == 0 || pc + 1 == program.code.size()) return {};
+  const Instr &test = program.code[pc - 1], &branch = program.code[pc + 1];
+  const Ref& bound = test[CompareOperand::b];
+  const bool is_branch =
+      test.opcode == Opcode::setp_ && bound.bank == Bank::constant &&
+      test.modifiers.type == Type::u64 && test.modifiers.compare == ptx::Compare::gt &&
+      branch.kind == InstrKind::branch && branch.guard == test[CompareOperand::p];
+  if (!is_branch) return {};
+  for (const Format& format : kFormats) {
+    if (literal<std::uint64_t>(program, bound) != format.most ||
+        !is_literal(program, instr[ComputeOperand::a], format.special)) {
+      continue;
+    }
+    return {.what = format.name,
+            .guard = branch.guard,
+            .is_guard_negated = branch.guard_negated,
+            .number = test[CompareOperand::a],
+            .gives_infinity = format.special == 0x7c};
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_logarithm_of_zero(const Program& program, std::uint32_t pc) {
@@ -243,6 +276,9 @@ OutsideDomain outside_domain_of(const Program& program, std::uint32_t pc) {
   const bool moves = instr.opcode == Opcode::mov_ && instr[ComputeOperand::b].bank == Bank::none;
   if (!moves && instr.opcode != Opcode::selp_) return {};
   const Type type = instr.modifiers.type;
+  if (moves && ptx::bytes_of(type) == 4) {
+    if (const OutsideDomain beyond = beyond_byte(program, pc); !beyond.what.empty()) return beyond;
+  }
   const bool is_nan = is_nan_of_toolkit(program, instr[ComputeOperand::a], type) ||
                       (!moves && is_nan_of_toolkit(program, instr[ComputeOperand::b], type));
   if (!is_nan) return {};

@@ -26,8 +26,12 @@ struct OutsideDomain {
   // The lanes that keep the literal are those that take the branch behind it; none: all.
   Ref guard{};
   bool is_guard_negated = false;
+  // The double that does not fit in a float of 8 bits, `what`; none: it is another function.
+  Ref number{};
+  bool gives_infinity = false;  // as e5m2 does
 };
-// Of pow(), fmod(), remainder() and tgamma(), for a move or a selection.
+// Of pow(), fmod(), remainder() and tgamma(), for a move or a selection; and of conversions to
+// floats of 8 bits that do not saturate.
 OutsideDomain outside_domain_of(const Program& program, std::uint32_t pc);
 
 // A literal infinity that a function gives beyond a bound of a number that it has calculated.

@@ -52,6 +52,8 @@
 // expect planted: error lossy-conversion clamped_below
 // expect planted: error wrapped-integer bound_wraps
 // expect planted: error wrapped-integer index_wraps
+// expect planted: error not-a-number large_as_byte
+// expect planted: error infinity large_as_wide_byte
 // expect planted: note ignored-nan maximum_drops
 // expect planted: note ignored-nan comparison_drops
 // expect planted: error ignored-nan maximum_of_bits
@@ -62,6 +64,7 @@
 // expect meant: clean
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <algorithm>
 #include <cmath>
@@ -712,6 +715,30 @@ KERNEL(maximum_of_bits_meant) {
   }
 }
 
+KERNEL(large_as_byte) {
+  GIVEN;
+  const auto byte = __nv_cvt_float_to_fp8(x * 20, __NV_NOSAT, __NV_E4M3);  //~ large_as_byte
+  reinterpret_cast<unsigned char*>(out)[i] = byte;                         //~ large_as_byte
+}
+
+KERNEL(large_as_byte_meant) {
+  GIVEN;
+  const auto byte = __nv_cvt_float_to_fp8(x * 20, __NV_SATFINITE, __NV_E4M3);
+  reinterpret_cast<unsigned char*>(out)[i] = byte;
+}
+
+KERNEL(large_as_wide_byte) {
+  GIVEN;
+  const auto byte = __nv_cvt_float_to_fp8(x * 3e3f, __NV_NOSAT, __NV_E5M2);  //~ large_as_wide_byte
+  reinterpret_cast<unsigned char*>(out)[i] = byte;                           //~ large_as_wide_byte
+}
+
+KERNEL(large_as_wide_byte_meant) {
+  GIVEN;
+  const auto byte = __nv_cvt_float_to_fp8(y, __NV_NOSAT, __NV_E5M2);
+  reinterpret_cast<unsigned char*>(out)[i] = byte;
+}
+
 KERNEL(small_as_half) {
   GIVEN;
   const __half h = __float2half(x * 1e-9f);  //~ small_as_half
@@ -726,6 +753,31 @@ KERNEL(small_as_half_meant) {
 KERNEL(literals_meant) {
   GIVEN;
   out[i] = x < 3 ? 0.0f / 0.0f : x;
+}
+
+// What is left of a hash names a place.
+KERNEL(places_of_hashes_meant) {
+  GIVEN;
+  unsigned hash = 5'381;
+  for (int k = 0; k < 12; ++k) hash = hash * 33 + i + k;
+  const int of_sign = (static_cast<int>(hash) % 16 + 16) % 16;
+  out[i] = left[hash % 10] + left[of_sign] + left[__umulhi(hash, kCount)];
+}
+
+KERNEL(specials_replaced_meant) {
+  GIVEN;
+  float v = x / y;
+  if (isnan(v)) {
+    v = 0;
+  } else if (isinf(v)) {
+    v = v > 0 ? 3e38f : -3e38f;
+  }
+  out[i] = v;
+}
+
+KERNEL(power_to_infinity_meant) {
+  GIVEN;
+  out[i] = powf(x + 2, y);
 }
 
 KERNEL(missing_values_meant) {
@@ -755,31 +807,6 @@ int main(int, char** arguments) {
     run(length_of_zero, flat(0), flat(0));
     run(mean_of_none, flat(0), flat(0));
     run(nan_in_double, flat(1), flat(1));
-// What is left of a hash names a place.
-KERNEL(places_of_hashes_meant) {
-  GIVEN;
-  unsigned hash = 5'381;
-  for (int k = 0; k < 12; ++k) hash = hash * 33 + i + k;
-  const int of_sign = (static_cast<int>(hash) % 16 + 16) % 16;
-  out[i] = left[hash % 10] + left[of_sign] + left[__umulhi(hash, kCount)];
-}
-
-KERNEL(specials_replaced_meant) {
-  GIVEN;
-  float v = x / y;
-  if (isnan(v)) {
-    v = 0;
-  } else if (isinf(v)) {
-    v = v > 0 ? 3e38f : -3e38f;
-  }
-  out[i] = v;
-}
-
-KERNEL(power_to_infinity_meant) {
-  GIVEN;
-  out[i] = powf(x + 2, y);
-}
-
     run(root_in_double, ascending(), flat(0));
     run(logarithm_in_double, ascending(), flat(0));
     run(nan_in_a_shuffle, flat(0), flat(0));
@@ -821,6 +848,8 @@ KERNEL(power_to_infinity_meant) {
     run(maximum_drops, flat(0), flat(0));
     run(comparison_drops, flat(0), flat(0));
     run(maximum_of_bits, descending(), flat(0));
+    run(large_as_byte, ascending(), flat(0));
+    run(large_as_wide_byte, ascending(), flat(0));
     run(small_as_half, flat(1), flat(0));
   } else {
     run(quotient_of_zeros_meant, flat(0), flat(0));
@@ -875,14 +904,16 @@ KERNEL(power_to_infinity_meant) {
     run(maximum_drops_meant, flat(NAN), flat(0));
     run(comparison_drops_meant, flat(NAN), flat(0));
     run(maximum_of_bits_meant, descending(), flat(0));
+    run(large_as_byte_meant, ascending(), flat(0));
+    run(large_as_wide_byte_meant, ascending(), flat(INFINITY));
     run(small_as_half_meant, flat(1), flat(0));
     run(literals_meant, ascending(), flat(0));
+    run(places_of_hashes_meant, ascending(), flat(0));
+    run(specials_replaced_meant, ascending(), flat(0));
+    run(power_to_infinity_meant, ascending(), flat(INFINITY));
     run(missing_values_meant, flat(NAN), flat(INFINITY));
     run(greatest_of_masked_meant, ascending(), flat(-INFINITY));
   }
   std::printf("ran\n");
   return 0;
 }
-    run(places_of_hashes_meant, ascending(), flat(0));
-    run(specials_replaced_meant, ascending(), flat(0));
-    run(power_to_infinity_meant, ascending(), flat(INFINITY));
