@@ -141,6 +141,17 @@ Moved moved_of_datum(double value, std::uint64_t bits, Type type) {
   return moved;
 }
 
+// Returns whether a number is a power of two times pi, rounded: an angle that is calculated with it
+// misses the zeros of sines and cosines, whatever the kernel does.
+bool has_digits_of_pi(double value, Type type) {
+  constexpr double kPi = 0x1.921fb54442d18p+1;
+  int exponent = 0;
+  const double digits = 4 * std::abs(std::frexp(value, &exponent));
+  return type == Type::f64
+             ? digits == kPi
+             : type == Type::f32 && digits == static_cast<double>(static_cast<float>(kPi));
+}
+
 // Returns the number rounded to a float of the type.
 double rounded_to(const DoubleDouble& value, Type type) {
   const double whole = to_double(value);
@@ -210,7 +221,9 @@ std::optional<Value> PrecisionDomain::constant(std::uint64_t bits, Type type) {
 std::optional<Value> PrecisionDomain::literal(std::uint64_t bits, Type type) {
   const double value = float_of_bits(bits, type);
   if (!std::isfinite(value)) return std::nullopt;
-  return Value{.exact = {value, 0}, .type = type};
+  Value number{.exact = {value, 0}, .type = type};
+  if (has_digits_of_pi(value, type)) number.moved = moved_of_datum(value, bits, type);
+  return number;
 }
 
 std::uint32_t PrecisionDomain::site_of(const ShadowStep& step) {

@@ -46,6 +46,13 @@ class RoundingDomain {
   // The value of a double that code has put together of the lower word of a value and another
   // upper word; nothing: it is not the value times a power of two, or its negative.
   static std::optional<Value> rescaled(const Value& value, std::uint64_t bits);
+  // The value of the float that a bf16 becomes; nothing: it is no bf16.
+  static std::optional<Value> widened(const Value& value) {
+    if (value.type != ptx::Type::bf16) return std::nullopt;
+    Value result = value;
+    result.type = ptx::Type::f32;
+    return result;
+  }
   std::optional<Value> apply(const ShadowStep& step, const ShadowOperation& operation,
                              std::span<const Operand> operands, const std::uint64_t* result);
   // The kernel's side of a branch is followed.

@@ -25,6 +25,9 @@
 //     word
 //     // is another; nothing: it is lost.
 //     static std::optional<Value> rescaled(const Value&, std::uint64_t bits);
+//     // Optional: the value of a float whose upper half is this value, and whose other half is 0;
+//     // nothing: it is no bf16.
+//     static std::optional<Value> widened(const Value&);
 //     // The result; nothing: there is no rule for this operation, and the result is lost.
 //     std::optional<Value> apply(const ShadowStep&, const ShadowOperation&,
 //                                std::span<const ShadowOperand<Value>> operands,

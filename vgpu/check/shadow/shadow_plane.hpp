@@ -206,6 +206,8 @@ class ShadowPlane : public Observer {
   void gather(const ShadowRule& rule);
   void gather_source(const ShadowRule& rule, std::size_t source, std::uint32_t lanes,
                      std::uint32_t element);
+  [[nodiscard]] Reading read_operand(const Ref& ref, unsigned lane, std::uint32_t from,
+                                     std::uint32_t bytes, ptx::Type type) const;
   bool gather_row(const Ref& ref, ptx::Type type, std::size_t source, std::uint32_t lanes,
                   std::uint32_t element);
   void gather_operand(const Reading& reading, std::uint64_t bits, ptx::Type type,

@@ -157,9 +157,29 @@ void ShadowPlane<Domain>::gather_source(const ShadowRule& rule, std::size_t sour
   }
   if (rule.elements == 1 && gather_row(ref, type, source, lanes, element)) return;
   for_each_lane(lanes, [&](unsigned lane) {
-    gather_operand(current_.warp->registers.read(current_.frame, ref, lane, from, bytes, kTorn),
+    gather_operand(read_operand(ref, lane, from, bytes, type),
                    current_.frame.bits_of(ref, lane, from, bytes), type, source, lane, element);
   });
+}
+
+// A bf16 is the upper half of a float, whose other half is 0.
+template <class Domain>
+typename ShadowPlane<Domain>::Reading ShadowPlane<Domain>::read_operand(
+    const Ref& ref, unsigned lane, std::uint32_t from, std::uint32_t bytes, ptx::Type type) const {
+  const Reading reading =
+      current_.warp->registers.read(current_.frame, ref, lane, from, bytes, kTorn);
+  if constexpr (requires(const Value& value) { Domain::widened(value); }) {
+    if (type != ptx::Type::f32 || reading.state != ShadowState::lost || !is_register(ref))
+      return reading;
+    const Cells& cells = current_.warp->registers.cells(ref);
+    const std::uint64_t at = (current_.frame.byte_of(ref, lane) + from) / 2;
+    const auto low = cells.cell(at), high = cells.cell(at + 1);
+    const bool is_upper = low.state == ShadowState::plain && high.state == ShadowState::value &&
+                          high.bytes == 2 && current_.frame.bits_of(ref, lane, from, 2) == 0;
+    const std::optional<Value> value = is_upper ? Domain::widened(high.value) : std::nullopt;
+    if (value) return {.state = ShadowState::value, .value = *value};
+  }
+  return reading;
 }
 
 // Reads whole registers: words, or two words each.  Returns false if the operands are no such.
@@ -186,8 +206,7 @@ bool ShadowPlane<Domain>::gather_row(const Ref& ref, ptx::Type type, std::size_t
     } else if (word == nullptr) {
       gather_operand({}, bits, type, source, lane, element);
     } else {
-      gather_operand(current_.warp->registers.read(current_.frame, ref, lane, 0, bytes, kTorn),
-                     bits, type, source, lane, element);
+      gather_operand(read_operand(ref, lane, 0, bytes, type), bits, type, source, lane, element);
     }
   });
   return true;

@@ -22,11 +22,13 @@
 // expect lost: note rounding-error logarithm_of_lost
 // expect lost: note rounding-error exponential_in_double
 // expect lost: note rounding-error products_of_halves
+// expect lost: note rounding-error updates_in_bfloat
 // expect lost: note rounding-error prints_a_sum
 // expect lost: note rounding-error decides
 //
 // case kept: | --check precision | kept
 // expect kept: clean
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <cmath>
@@ -229,6 +231,25 @@ __global__ void product_of_two_halves(const float* in, float* out) {
   out[threadIdx.x] = __half2float(__hmul(one, one));
 }
 
+// A bfloat16 is calculated with as a float, and rounded again.
+__global__ void updates_in_bfloat(const float* in, float* out) {
+  __nv_bfloat16 weight = __float2bfloat16(1);
+  for (int i = 0; i < 200; ++i)
+    weight = __float2bfloat16(__bfloat162float(weight) - in[i] * 1e-3f);  //~ updates_in_bfloat
+  *out = __bfloat162float(weight);
+}
+__global__ void updates_in_float(const float* in, float* out) {
+  float weight = 1;
+  for (int i = 0; i < 200; ++i) weight -= in[i] * 1e-3f;
+  *out = __bfloat162float(__float2bfloat16(weight));
+}
+
+// The zeros of a cosine are no floats.
+__global__ void cosines_of_turns(const float*, float* out) {
+  const float turn = static_cast<float>(threadIdx.x) / kThreads;
+  out[threadIdx.x] = cosf(6.2831853f * turn);
+}
+
 __global__ void prints_a_sum(const float* in, float*) {
   float sum = 0;
   for (int i = 0; i < kCount; ++i) sum += in[i];  //~ prints_a_sum
@@ -353,6 +374,7 @@ void lose() {
   run(logarithm_of_lost, spread(1.5f, 0.3f));
   run(exponential_in_double, spread(1.1f, 0.3f));
   run(products_of_halves, scattered(), 1);
+  run(updates_in_bfloat, spread(0.51f, 0.001f), 1);
   run(prints_a_sum, first_and(1e8f, 1), 1);
   run(decides, first_and(1, 1), 1);
 }
@@ -377,6 +399,8 @@ void keep() {
   run(logarithm_of_kept, spread(1.5f, 0.3f));
   run(exponential_in_double_by_expm1, spread(1.1f, 0.3f));
   run(product_of_two_halves, scattered());
+  run(updates_in_float, spread(0.51f, 0.001f), 1);
+  run(cosines_of_turns, scattered());
   run(prints_a_third, first_and(1, 1), 1);
   run(decides_with_room, first_and(1, 1), 1);
   run(product, scattered(), kThreads, 32);
