@@ -74,7 +74,8 @@ class LitmusTest : public testing::TestWithParam<Parameter> {
     std::set<std::string> all;
     for (const Program& program : programs()) all.insert(program.name);
     verdicts.write(kSuite.verdicts_seen, all);
-    const auto differences = verdicts.differences(text_of(kSuite.verdicts), all);
+    const auto differences = verdicts.differences(
+        std::filesystem::path(kSuite.verdicts).stem().string(), text_of(kSuite.verdicts), all);
     EXPECT_TRUE(differences.empty()) << "the verdicts are not those of " << kSuite.verdicts << "\n"
                                      << fmt::format("{}", fmt::join(differences, "\n"));
     verdicts = {};
@@ -216,13 +217,14 @@ TEST(VerdictTableTest, SaysWhatDiffersAndHowToConfirmIt) {
   const std::set<std::string> all{"a", "b", "not_run"};
   const std::string race_of_a = "a optimized: " + verdict_of(race(5, 6), kSource);
   const std::string clean = "a unoptimized: clean\nb: clean\n";
-  EXPECT_EQ(table.differences("# head\n" + race_of_a + "\n" + clean + "not_run: clean\n", all),
+  EXPECT_EQ(table.differences("litmus_90",
+                              "# head\n" + race_of_a + "\n" + clean + "not_run: clean\n", all),
             std::vector<std::string>{});
-  EXPECT_EQ(table.differences("a: clean\nb: clean\nc: clean\n", all),
+  EXPECT_EQ(table.differences("litmus_90", "a: clean\nb: clean\nc: clean\n", all),
             (std::vector<std::string>{
                 "  gone: a: clean", "  new:  " + race_of_a, "  new:  a unoptimized: clean",
                 "  gone: c: clean",
-                "if they are right, confirm them: ci/verdicts --accept litmus/a litmus/c"}));
+                "if they are right, confirm them: ci/verdicts --accept litmus_90/a litmus_90/c"}));
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ Rows VerdictTable::rows_of(const std::string& program, const Seen& seen) {
   return rows;
 }
 
-std::vector<std::string> VerdictTable::differences(std::string_view table,
+std::vector<std::string> VerdictTable::differences(std::string_view suite, std::string_view table,
                                                    const std::set<std::string>& all) const {
   std::map<std::string, Rows> accepted;
   for (const std::string& line : lines_of(table)) {
@@ -95,7 +95,7 @@ std::vector<std::string> VerdictTable::differences(std::string_view table,
   std::vector<std::string> told, programs;
   const auto compare = [&](const std::string& program, const Rows& old, const Rows& seen) {
     if (old == seen) return;
-    programs.push_back("litmus/" + program);
+    programs.push_back(fmt::format("{}/{}", suite, program));
     for (const std::string& row : old) {
       if (!seen.contains(row)) told.push_back("  gone: " + row);
     }

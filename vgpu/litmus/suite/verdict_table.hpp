@@ -26,9 +26,9 @@ class VerdictTable {
   void add(const std::string& program, const std::string& variant,
            const std::vector<vgpu::Finding>& findings, std::string_view source);
 
-  // Lines that say how the rows differ from those of the table, of the programs that were added;
-  // all: the names of all programs, beside which the table names none.
-  [[nodiscard]] std::vector<std::string> differences(std::string_view table,
+  // Lines that say how the rows differ from those of the table, of the programs that were added.
+  //   suite: the table's name; all: the names of all programs, beside which it names none
+  [[nodiscard]] std::vector<std::string> differences(std::string_view suite, std::string_view table,
                                                      const std::set<std::string>& all) const;
 
   // Writes the rows to files of this directory, PROGRAM.txt, and the names of all programs to the
