@@ -1,5 +1,6 @@
 #include "vgpu/check/race/epoch_races.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -41,10 +42,19 @@ void set_pattern(RowAccess& row) {
   row.first = row.offsets[first] - (row.pattern == Pattern::strided ? first * row.bytes : 0);
 }
 
+// Reads and writes of words that are only read, or accessed by one thread.
+constexpr QueuedKind kOwnedRows{.scope = QueuedRow::kWrites};
+
 // Returns the class of rows that wait.
 unsigned class_of_queued(QueuedKind kind) {
   if (kind.scope == 0) return kWeakRead;
+  if (kind.scope == QueuedRow::kWrites) return kWeakWrite;
   return class_of_atomic(kind.bytes, static_cast<ptx::Scope>(kind.scope - 1)).index();
+}
+
+// Returns the classes of rows that may wait in one queue, as bits.
+std::uint32_t classes_in(QueuedKind kind) {
+  return 1u << class_of_queued(kind) | (kind == kOwnedRows ? 1u << kWeakRead : 0);
 }
 
 }  // namespace
@@ -52,6 +62,7 @@ unsigned class_of_queued(QueuedKind kind) {
 EpochRaces::EpochRaces(Reporter& reporter, CollectiveOrder& collectives,
                        const RaceRowFunctions& functions, const EpochLimits& limits)
     : limits_(limits),
+      own_(functions.own),
       loops_(functions),
       reports_(reporter, collectives),
       room_(limits.queue_chunks),
@@ -64,7 +75,11 @@ void EpochRaces::reset(WarpModel model) {
   open_queues_.clear();
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
-  if (kept > kKeptBytesMax) shadows_.clear();
+  for (const Owned& owned : owned_) kept += owned.owners.host_bytes();
+  if (kept > kKeptBytesMax) {
+    shadows_.clear();
+    for (Owned& owned : owned_) owned.owners.release();
+  }
   left_bytes_ = 0;
 }
 
@@ -112,7 +127,10 @@ void EpochRaces::begin_phase(const WarpPlace& place, bool starts_again) {
 inline Shadow& EpochRaces::shadow_at(std::uint32_t id) {
   if (id >= shadows_.size()) [[unlikely]] {
     shadows_.resize(id + 1);
-    while (queues_.size() <= id) queues_.push_back(std::make_unique<DeferredRows>());
+    while (queues_.size() <= id) {
+      queues_.push_back(std::make_unique<DeferredRows>());
+      owned_.push_back({.owners = WordOwners(own_)});
+    }
   }
   return shadows_[id];
 }
@@ -197,6 +215,8 @@ void EpochRaces::check(const Access& access) {
   }
   const std::optional<QueuedKind> kind = kind_of(access);
   if (kind && defer(vgpu::row_of(access), *kind)) return;
+  const bool is_weak = access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
+  if (is_weak && !access.asynchronous && defer_weak(vgpu::row_of(access))) return;
   check_in_shadow(access);
 }
 
@@ -208,7 +228,7 @@ bool EpochRaces::take(const RowAccess& access) {
       return !is_refused_;
     }
   }
-  if (access.kind == AccessKind::read && defer(access, {})) return true;
+  if (defer_weak(access)) return true;
   const unsigned access_class = access.kind == AccessKind::write ? kWeakWrite : kWeakRead;
   return take_in_shadow(access, numbers_.epoch_of(access), access_class, shadow_of(access));
 }
@@ -230,14 +250,75 @@ inline bool EpochRaces::defer(const RowAccess& row, QueuedKind kind) {
   if (row.space != ptx::Space::global) return false;
   shadow_at(row.allocation->id);
   DeferredRows& rows = *queues_[row.allocation->id];
-  if (!rows.takes(kind, numbers_.global_period()) && !begin_rows(row, kind)) return false;
+  return (rows.takes(kind, numbers_.global_period()) || begin_rows(row, kind)) && put(row, kind);
+}
+
+// Puts a row behind those of its kind that wait.
+inline bool EpochRaces::put(const RowAccess& row, QueuedKind kind) {
+  DeferredRows& rows = *queues_[row.allocation->id];
   const Epoch epoch = numbers_.epoch_of(row);
   if (rows.take(row, epoch, room_)) [[likely]]
     return true;
   perform_all_rows();
-  if (begin_rows(row, kind) && rows.take(row, epoch, room_)) return true;
+  const bool is_open = rows.takes(kind, numbers_.global_period()) || begin_rows(row, kind);
+  if (is_open && rows.take(row, epoch, room_)) return true;
   rows.close();
   return false;
+}
+
+// Takes a weak row that waits until records of its memory are needed.  False: it must be checked.
+inline bool EpochRaces::defer_weak(const RowAccess& row) {
+  if (row.space != ptx::Space::global) return false;
+  const std::uint32_t id = row.allocation->id;
+  shadow_at(id);
+  if (!queues_[id]->takes(kOwnedRows, numbers_.global_period())) {
+    if (row.kind == AccessKind::read) return defer(row, {});
+    if (!begin_owned(row)) return false;
+  }
+  if (owned_[id].owners.take(row, row.place)) [[likely]]
+    return put(row, kOwnedRows);
+  give_up_owners(id);
+  return false;
+}
+
+// Lets rows wait that marks of owners allow, from the first write of a period on; what was read
+// before waits already.  False: they must not.
+bool EpochRaces::begin_owned(const RowAccess& row) {
+  const std::uint32_t id = row.allocation->id;
+  const Shadow::Period period = numbers_.period_of(row);
+  DeferredRows& rows = *queues_[id];
+  Owned& owned = owned_[id];
+  const bool are_reads = rows.takes({}, period.number);
+  const bool are_recorded =
+      shadows_[id].period().number == period.number && shadows_[id].used() != 0;
+  const bool may_own = ordered_threads_ == kOrderedInThread && limits_.queue_chunks != 0 &&
+                       numbers_.launches() >= owned.tried_from;
+  if (!may_own || are_recorded || (rows.period() == period.number && !are_reads) ||
+      !owned.owners.begin(row.allocation->limit())) {
+    return false;
+  }
+  if (!are_reads) return begin_rows(row, kOwnedRows);
+  WarpPlace warp;
+  const bool are_allowed = rows.for_each_of_period([&](const RowAccess& read, Epoch epoch) {
+    warp.block = block_of(epoch);
+    warp.warp = thread_of(epoch) / kWarpLanes;
+    return owned.owners.take(read, warp);
+  });
+  if (are_allowed) {
+    rows.go_on(kOwnedRows, period.number);
+  } else {
+    give_up_owners(id);
+  }
+  return are_allowed;
+}
+
+// The rows of the period that wait are performed by the access that follows.
+void EpochRaces::give_up_owners(std::uint32_t id) {
+  constexpr std::uint64_t kPauseMax = 63;
+  queues_[id]->close();
+  Owned& owned = owned_[id];
+  owned.pause = std::min(2 * owned.pause + 1, kPauseMax);
+  owned.tried_from = numbers_.launches() + owned.pause;
 }
 
 // Lets rows of this kind and period wait from now on.  False: they must not, or there is no room.
@@ -247,7 +328,7 @@ bool EpochRaces::begin_rows(const RowAccess& row, QueuedKind kind) {
   const Shadow::Period period = numbers_.period_of(row);
   if (rows.period() == period.number) return false;  // rows of another kind wait
   if (shadow.period().number == period.number) {
-    if ((shadow.used() & ~(1u << class_of_queued(kind))) != 0) return false;
+    if ((shadow.used() & ~classes_in(kind)) != 0) return false;
     rows.go_on(kind, period.number);
   } else if (!rows.begin(kind, period, row.allocation->limit(), room_)) {
     return false;
@@ -271,10 +352,16 @@ void EpochRaces::perform_rows(Shadow& shadow, DeferredRows& rows) {
 }
 
 void EpochRaces::perform_all_rows() {
-  for (std::uint32_t id = 0; id < shadows_.size(); ++id) {
-    if (!queues_[id]->is_empty()) perform_rows(shadows_[id], *queues_[id]);
-  }
   open_queues_.clear();
+  for (std::uint32_t id = 0; id < shadows_.size(); ++id) {
+    DeferredRows& rows = *queues_[id];
+    const bool is_owned = rows.takes(kOwnedRows, numbers_.global_period());
+    if (!rows.is_empty()) perform_rows(shadows_[id], rows);
+    if (!is_owned) continue;
+    // The marks know all rows of the period.
+    rows.go_on(kOwnedRows, numbers_.global_period());
+    open_queues_.push_back(&rows);
+  }
 }
 
 //   epoch: of the thread in lane 0
@@ -379,12 +466,15 @@ void EpochRaces::forget(const Allocation& allocation) {
   if (allocation.id >= shadows_.size()) return;
   Shadow& shadow = shadows_[allocation.id];
   if (!allocation.on_heap()) {
-    if (shadow.host_bytes() < kReleasedMin) return;
-    if (left_bytes_ + shadow.host_bytes() <= kLeftBytesMax) {
-      left_bytes_ += shadow.host_bytes();
+    WordOwners& owners = owned_[allocation.id].owners;
+    const std::size_t bytes = shadow.host_bytes() + owners.host_bytes();
+    if (bytes < kReleasedMin) return;
+    if (left_bytes_ + bytes <= kLeftBytesMax) {
+      left_bytes_ += bytes;
       return;
     }
     queues_[allocation.id]->clear(room_);
+    owners.release();
     return shadow.release();
   }
   perform_rows(shadow, *queues_[allocation.id]);

@@ -17,6 +17,7 @@
 #include "vgpu/check/race/row_loops.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/check/race/rows/row_log.hpp"
+#include "vgpu/check/race/rows/word_owners.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -70,6 +71,14 @@ class EpochRaces {
     RowLog log;  // of the current phase
   };
 
+  // The owners of words, as long as rows that they allow wait.
+  struct Owned {
+    WordOwners owners;
+    // Where marks have refused a row, they are made again only after some launches, each time after
+    // twice as many.
+    std::uint64_t tried_from = 0, pause = 0;  // counted in launches
+  };
+
   void begin_phase(const WarpPlace& place, bool starts_again);
   void move_to_shadow(RowLog& log, const Access& access);
   void record(RaceRow row, Pattern pattern, unsigned access_class, std::uint32_t bytes,
@@ -87,7 +96,11 @@ class EpochRaces {
   bool take_in_shadow(const RowAccess& access, Epoch epoch, unsigned access_class, Shadow& shadow);
   static std::optional<QueuedKind> kind_of(const Access& access);
   bool defer(const RowAccess& row, QueuedKind kind);
+  bool put(const RowAccess& row, QueuedKind kind);
   bool begin_rows(const RowAccess& row, QueuedKind kind);
+  bool defer_weak(const RowAccess& row);
+  bool begin_owned(const RowAccess& row);
+  void give_up_owners(std::uint32_t id);
   void perform_rows(Shadow& shadow, DeferredRows& rows);
   void perform_all_rows();
   void set_time(const WarpPlace& place);
@@ -97,6 +110,7 @@ class EpochRaces {
                           Shadow& shadow);
 
   EpochLimits limits_;
+  OwnFn own_;
   RowLoops loops_;
   EpochReports reports_;
   std::vector<Shadow> shadows_;  // by Allocation::id
@@ -104,6 +118,7 @@ class EpochRaces {
   DeferredRoom room_;
   // In front of them; machine code keeps pointers to these.
   std::vector<std::unique_ptr<DeferredRows>> queues_;
+  std::vector<Owned> owned_;                // by Allocation::id, as those
   std::vector<DeferredRows*> open_queues_;  // those that take rows of this period
   EpochNumbers numbers_;
   // by slot; a deque, because machine code keeps pointers to the logs

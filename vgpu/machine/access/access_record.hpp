@@ -110,20 +110,22 @@ struct AccessRecord {
   std::uint64_t time = 0;
 };
 
-// A row of global memory: of weak reads, or of atomics.  The offsets of scattered lanes follow it.
-// Generated code depends on the layout.
+// A row of global memory: of weak reads or writes, or of atomics.  The offsets of scattered lanes
+// follow it. Generated code depends on the layout.
 struct QueuedRow {
   std::uint64_t time = 0;   // of lane 0
   std::uint32_t first = 0;  // this and the next members are as in RowAccess
   std::uint32_t pc = 0, mask = 0;
   std::uint8_t bytes = 0;
   Pattern pattern = Pattern::strided;
-  // 0: reads; otherwise atomics of this scope: 1 + its number.
+  // 0: reads; kWrites: writes; otherwise atomics of this scope: 1 + its number.
+  static constexpr std::uint8_t kWrites = 0xff;
   std::uint8_t scope = 0;
 };
 inline constexpr std::size_t kQueuedRowMax = sizeof(QueuedRow) + kWarpLanes * sizeof(std::uint32_t);
 
-// Rows of one kind: those of a queue conflict with none of it.
+// Rows of one kind: those of a queue conflict with none of it.  Of kWrites are also reads of words
+// that only the reading thread has written, which machine code reports.
 struct QueuedKind {
   std::uint8_t scope = 0;  // as in QueuedRow
   std::uint8_t bytes = 0;  // of atomics, per lane

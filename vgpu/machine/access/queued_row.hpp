@@ -20,7 +20,9 @@ inline QueuedRow take_queued(const std::byte*& from, RowAccess& row) {
   row.mask = queued.mask;
   row.first = queued.first;
   row.space = ptx::Space::global;
-  row.kind = queued.scope == 0 ? AccessKind::read : AccessKind::atomic;
+  row.kind = queued.scope == 0                    ? AccessKind::read
+             : queued.scope == QueuedRow::kWrites ? AccessKind::write
+                                                  : AccessKind::atomic;
   row.pattern = queued.pattern;
   row.bytes = row.element_bytes = queued.bytes;
   row.offsets = nullptr;

@@ -1,6 +1,6 @@
 // Rows of global memory that has only been read so far, or only been updated by atomics of one
-// class: they wait in a queue, because they race with nothing; and most input of a kernel is only
-// read.
+// class, or whose words are only read or each accessed by one thread (word_owners.hpp): they wait
+// in a queue, because they race with nothing; and most input of a kernel is only read.
 //
 // The queue stands in front of a shadow (race_shadow.hpp).  Before an access of another kind, and
 // before anybody looks at records, the rows are performed in their order, with the epochs and in
@@ -9,6 +9,7 @@
 // for scattered lanes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +74,7 @@ class DeferredRows {
   }
   // Takes rows of this period from now on; the shadow is in it.
   void go_on(QueuedKind kind, std::uint64_t period) {
+    if (since_.period != period) since_ = {period, chunks_.size(), queue_.next};
     period_ = period;
     queue_.kind = kind;
   }
@@ -100,7 +102,7 @@ class DeferredRows {
                   .mask = row.mask,
                   .bytes = row.bytes,
                   .pattern = row.pattern,
-                  .scope = queue_.kind.scope});
+                  .scope = row.kind == AccessKind::read ? std::uint8_t{0} : queue_.kind.scope});
     if (row.pattern == Pattern::scattered) {
       std::memcpy(queue_.next, row.offsets, kOffsetsBytes);
       queue_.next += kOffsetsBytes;
@@ -135,6 +137,22 @@ class DeferredRows {
     }
     room.give_back(chunks);
   }
+  // Calls visit(row, time) for the rows of this period, in their order, until it returns false.
+  // Returns whether all calls have returned true.
+  template <typename Visit>
+  bool for_each_of_period(Visit visit) const {
+    for (std::size_t i = std::max(since_.chunks, std::size_t{1}) - 1; i < chunks_.size(); ++i) {
+      const bool is_first = i + 1 == since_.chunks, is_last = i + 1 == chunks_.size();
+      const std::byte* from = is_first ? since_.next : chunks_[i]->data();
+      for (const std::byte* const end = is_last ? queue_.next : ends_[i]; from != end;) {
+        RowAccess row;
+        const QueuedRow taken = take_queued(from, row);
+        if (taken.bytes != 0 && !visit(row, taken.time)) return false;
+        if (taken.bytes == 0) from += sizeof(ShadowPeriod);
+      }
+    }
+    return true;
+  }
   // Returns whether rows were added since the last call of for_each_new().
   [[nodiscard]] bool has_new() const { return seen_ != queue_.next; }
   // Calls visit(time) for those rows; it may change the time.
@@ -165,6 +183,7 @@ class DeferredRows {
     seen_ = nullptr;
     seen_chunk_ = 0;
     period_ = begun_ = 0;
+    since_ = {};
   }
 
  private:
@@ -222,6 +241,13 @@ class DeferredRows {
   std::size_t seen_chunk_ = 0;
   std::uint64_t period_ = 0;
   std::uint64_t begun_ = 0;  // the latest period whose beginning was taken
+  // Where the queue ended when it began to take rows of a period.
+  struct End {
+    std::uint64_t period = 0;
+    std::size_t chunks = 0;
+    std::byte* next = nullptr;
+  };
+  End since_;
 };
 
 }  // namespace warpcheck::vgpu

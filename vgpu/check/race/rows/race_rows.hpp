@@ -136,6 +136,37 @@ struct KnownBefore {
   std::uint64_t own = 0;           // the low half of the first lane's Record
 };
 
+// The mark of a word of global memory: its accesses in a period, in 32 bits:
+//
+//   [ period:4 ][ many:1 ][ block:16 ][ thread:10 ][ written:1 ]
+//
+// A mark of another period than the current one means that the word was not accessed.  Otherwise,
+// only one thread has accessed it, and `written` says whether it has written; or, with `many`,
+// several threads may have read it.
+struct OwnerMark {
+  static constexpr std::uint32_t kWritten = 1, kThread = 2, kBlock = 1u << 11, kMany = 1u << 27,
+                                 kPeriod = 1u << 28;
+  static constexpr std::uint32_t kThreadsEnd = kBlock / kThread, kBlocksEnd = kMany / kBlock,
+                                 kPeriodsEnd = 1u << 4;
+  // The exclusive or of a mark and the mark of a reading thread is a distance: below kOwn for the
+  // thread's own mark, from kOwn to below kPeriod for those of others, and larger for other
+  // periods.
+  static constexpr std::uint32_t kOwn = 2;
+};
+
+// A row of words that are to be marked.
+struct OwnedRow {
+  std::uint32_t* marks;         // by word
+  const std::uint32_t* offset;  // scattered: 32 byte offsets; null: it is not
+  std::int64_t word;            // not scattered: the first one of lane 0, active or not
+  std::uint32_t mark;           // of the thread in lane 0 if it reads
+  std::uint32_t mask;           // not empty
+  std::uint32_t words;          // of a lane
+  bool is_uniform, is_write;
+};
+// Returns whether marks allow the row, which has been marked then.
+using OwnFn = bool (*)(const OwnedRow&);
+
 struct RaceRowFunctions {
   // Check and record a row in the cells of epochs.
   RaceRowResult (*strided)(const RaceRow&);
@@ -151,6 +182,7 @@ struct RaceRowFunctions {
   //   record: that of the first lane
   void (*record_writes)(const CellRow& row, std::uint64_t record);
   void (*record_reads)(const CellRow& row, std::uint64_t record);
+  OwnFn own;
 };
 
 // level: "baseline", "avx2" or "avx512"; the host must support it.

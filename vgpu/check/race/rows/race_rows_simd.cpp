@@ -7,6 +7,9 @@
 #include "vgpu/machine/simd_vector.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
+
+bool own(const OwnedRow& row);  // word_owners_simd.cpp
+
 namespace {
 
 constexpr unsigned kWidth = kVectorBytes / 8;  // of a vector, in words of 64 bits
@@ -531,7 +534,7 @@ void record_reads(const CellRow& row, std::uint64_t record) {
 
 extern const RaceRowFunctions
     kRaceRowFunctions;  // NOLINT(readability-redundant-declaration): constants are of one file else
-const RaceRowFunctions kRaceRowFunctions{strided,   uniform,    scattered,     runs,
-                                         new_words, find_other, record_writes, record_reads};
+const RaceRowFunctions kRaceRowFunctions{strided,    uniform,       scattered,    runs, new_words,
+                                         find_other, record_writes, record_reads, own};
 
 }  // namespace warpcheck::vgpu::WARPCHECK_SIMD
