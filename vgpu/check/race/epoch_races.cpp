@@ -57,6 +57,12 @@ std::uint32_t classes_in(QueuedKind kind) {
   return 1u << class_of_queued(kind) | (kind == kOwnedRows ? 1u << kWeakRead : 0);
 }
 
+// Returns whether lanes of some row that waits in this period are scattered.
+bool has_scattered(const DeferredRows& rows) {
+  return !rows.for_each_of_period(
+      [](const RowAccess& row, Epoch) { return row.pattern != Pattern::scattered; });
+}
+
 }  // namespace
 
 EpochRaces::EpochRaces(Reporter& reporter, CollectiveOrder& collectives,
@@ -282,7 +288,8 @@ inline bool EpochRaces::defer_weak(const RowAccess& row) {
 }
 
 // Lets rows wait that marks of owners allow, from the first write of a period on; what was read
-// before waits already.  False: they must not.
+// before waits already.  That pays where lanes are scattered; other rows are records at once.
+// False: they must not.
 bool EpochRaces::begin_owned(const RowAccess& row) {
   const std::uint32_t id = row.allocation->id;
   const Shadow::Period period = numbers_.period_of(row);
@@ -291,8 +298,10 @@ bool EpochRaces::begin_owned(const RowAccess& row) {
   const bool are_reads = rows.takes({}, period.number);
   const bool are_recorded =
       shadows_[id].period().number == period.number && shadows_[id].used() != 0;
-  const bool may_own = ordered_threads_ == kOrderedInThread && limits_.queue_chunks != 0 &&
-                       numbers_.launches() >= owned.tried_from;
+  const bool are_scattered =
+      row.pattern == Pattern::scattered || (are_reads && has_scattered(rows));
+  const bool may_own = are_scattered && ordered_threads_ == kOrderedInThread &&
+                       limits_.queue_chunks != 0 && numbers_.launches() >= owned.tried_from;
   if (!may_own || are_recorded || (rows.period() == period.number && !are_reads) ||
       !owned.owners.begin(row.allocation->limit())) {
     return false;
