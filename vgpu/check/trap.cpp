@@ -16,6 +16,7 @@ std::string_view role_of(Trap::Cause cause) {
     case Trap::Cause::surface_bounds:
     case Trap::Cause::surface_alignment:
     case Trap::Cause::copy_bytes:
+    case Trap::Cause::map_rule:
     case Trap::Cause::tensor_rule:
     case Trap::Cause::tensor_bounds:
     case Trap::Cause::faults: return "access";

@@ -377,6 +377,7 @@ struct Trap {
     faults,         // bad accesses that do not end; detail
     tensor_rule,    // a tcgen05 instruction breaks a rule; detail
     tensor_bounds,  // it accesses tensor memory that is not allocated, or not its warp's; detail
+    map_rule,       // a copy by a tensor map is one that none does; detail
   };
   const Program* program = nullptr;
   WarpPlace place;

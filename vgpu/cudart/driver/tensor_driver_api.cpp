@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
 #include "vgpu/machine/tensor/tensor_map.hpp"
 
@@ -28,7 +29,8 @@ static_assert(static_cast<int>(CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B) ==
 
 constexpr std::uintptr_t kMapAlignment = 64;
 constexpr std::uint64_t kAddressAlignment = 16, kStrideEnd = std::uint64_t{1} << 40,
-                        kSizeMax = std::uint64_t{1} << 32;
+                        kSizeMax = std::uint64_t{1} << 32,
+                        kImageSizeEnd = std::uint64_t{1} << 31;  // as on an H200
 constexpr std::uint32_t kBoxMax = 256, kStepMax = 8, kRowUnit = 16, kPixelsMax = 1024;
 
 struct Extents {
@@ -86,10 +88,19 @@ bool has_rows(const TensorMap& map) {
   return row % kRowUnit == 0 && fits;
 }
 
+// Returns whether an H200 takes boxes of that size.  It has refused 261,120 bytes and taken
+// 233,472, which are the shared memory of a multiprocessor.
+bool has_box(const TensorMap& map) {
+  constexpr std::uint32_t kBoxBytesMax = 228 * 1024;
+  return map.bytes() <= kBoxBytesMax;
+}
+
 // The corners are in the order of the dimensions: width, height, depth.
 bool takes_corners(TensorMap& map, const int* lower, const int* upper) {
   map.is_im2col = true;
   const int limit = map.rank == 3 ? 32'768 : map.rank == 4 ? 128 : 16;
+  const auto is_size = [](std::uint64_t size) { return size < kImageSizeEnd; };
+  if (!std::ranges::all_of(map.size, is_size)) return false;
   for (std::uint32_t i = 0; i + 2 < map.rank; ++i) {
     const auto fits = [&](int corner) { return corner >= -limit && corner < limit; };
     if (!fits(lower[i]) || !fits(upper[i])) return false;
@@ -117,6 +128,14 @@ std::string_view unsupported(const Layout& given) {
   return {};
 }
 
+// Returns whether the device has elements of 4 and 6 bits and swizzling by larger units: an H200
+// refuses both.
+bool has_newer_layouts() {
+  constexpr int kOlderMajor = 9;
+  return with_device(
+      [](Device& device) { return device.trial().capability().major != kOlderMajor; });
+}
+
 bool takes_layout(TensorMap& map, cuuint32_t rank, const Layout& given) {
   const bool are_enumerators =
       number_of(given.type) <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B &&
@@ -132,6 +151,7 @@ bool takes_layout(TensorMap& map, cuuint32_t rank, const Layout& given) {
   map.rank = rank;
   const bool is_small = map.element >= TensorElement::u4;
   const bool is_newer_swizzle = map.swizzle > TensorSwizzle::bytes_128;
+  if (!has_newer_layouts() && (is_small || is_newer_swizzle)) return false;
   if (map.is_interleaved() && (rank < vgpu::kIm2colRankMin || is_small || is_newer_swizzle))
     return false;
   return !map.fills_with_nan || is_float(map.element);
@@ -171,7 +191,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapDataType type
       return not_supported(reported_name(), why);
     }
     map.address = to_address(address);
-    const bool is_right = takes_extents(map, {size, strides, box, steps}) && has_rows(map);
+    const bool is_right =
+        takes_extents(map, {size, strides, box, steps}) && has_rows(map) && has_box(map);
     return is_right ? put(tensorMap, map) : fail(cudaErrorInvalidValue);
   });
 }

@@ -41,6 +41,7 @@ cudaError_t error_of(vgpu::Trap::Cause cause) {
     case vgpu::Trap::Cause::surface_bounds: return cudaErrorIllegalAddress;
     case vgpu::Trap::Cause::copy_bytes:
     case vgpu::Trap::Cause::surface_alignment: return cudaErrorMisalignedAddress;
+    case vgpu::Trap::Cause::map_rule:
     case vgpu::Trap::Cause::tensor_rule: return cudaErrorIllegalInstruction;
     case vgpu::Trap::Cause::trap:
     case vgpu::Trap::Cause::breakpoint:

@@ -106,7 +106,7 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
                                       launch_.program().source_of(run.pc).text));
   }
   if (const std::string wrong = wrong_place(run, instr, *map, lane); !wrong.empty()) {
-    return launch_.halt(run, 1u << lane, Trap::Cause::no_object, wrong);
+    return launch_.halt(run, 1u << lane, Trap::Cause::map_rule, wrong);
   }
   dependencies_.bulk_copies.for_each_target(run, instr, lane, [&](const Instr& one) {
     Tile tile{.instr = one, .map = *map, .lane = lane};
@@ -137,8 +137,8 @@ std::string TensorCopies::wrong_place(const RunningFragment& run, const Instr& i
                                       const TensorMap& map, unsigned lane) {
   const bool is_store = instr[TensorOperand::object].bank == Bank::none;
   const TensorUnit unit = map.unit();
-  const std::uint32_t swizzled_at_least = map.is_im2col ? 0 : map.span();
-  if (map.is_interleaved() && map.row_bytes() < swizzled_at_least) {
+  if (is_store && map.is_im2col) return "(1) writes by a tensor map of the mode im2col";
+  if (!map.has_known_layout()) {
     return fmt::format(
         "(1) swizzles rows of {} bytes of an interleaved tensor map within {} bytes; that is not "
         "supported",
@@ -159,7 +159,7 @@ std::string TensorCopies::wrong_place(const RunningFragment& run, const Instr& i
       return fmt::format("(1) begins at byte {} of a row of the tensor, which is no multiple of {}",
                          bytes, map.chunk_elements() / unit.elements * unit.global_bytes);
     }
-    if (is_store && at < 0 && !map.is_im2col) {
+    if (is_store && at < 0) {
       return fmt::format(
           "(1) writes a tile that begins before the tensor, at coordinate {} of "
           "dimension {}",

@@ -121,6 +121,15 @@ struct TensorMap {
     if (swizzle > TensorSwizzle::bytes_128) return 128;
     return swizzle == TensorSwizzle::none ? 0 : 16u << static_cast<unsigned>(swizzle);
   }
+  // Rows of an interleaved map that are shorter than that: an H200 leaves those of 32 bytes and
+  // less as they are, and permutes two pixels of 32 bytes.  It has shown no others.
+  [[nodiscard]] bool has_short_rows() const {
+    return is_interleaved() && !is_im2col && row_bytes() < span();
+  }
+  [[nodiscard]] bool has_known_layout() const {
+    return !has_short_rows() || row_bytes() <= 32 ||
+           (interleave == TensorInterleave::slices_32 && count(0) == 2);
+  }
   // Returns the address, after swizzling, of 16 bytes of shared memory whose address without
   // swizzling is `plain`.
   [[nodiscard]] std::uint64_t swizzled(std::uint64_t plain) const;

@@ -76,6 +76,26 @@ TEST(TensorMap, SwizzlingMovesChunksWithinTheirSpan) {
   EXPECT_EQ(map.row_pitch(), 128u);
 }
 
+TEST(TensorMap, ShortRowsOfInterleavedMapsAreSwizzledFromTwoPixelsOf32BytesOn) {
+  TensorMap map = matrix();
+  map.interleave = TensorInterleave::slices_16;
+  map.swizzle = TensorSwizzle::bytes_128;
+  map.rank = 3;
+  map.element_step = {1, 1, 1};
+  const auto answers = [&](std::uint16_t pixels) {
+    map.box = {pixels, 7, 1};
+    return std::pair(map.has_known_layout(), map.swizzled(0x13b0) != 0x13b0);
+  };
+  EXPECT_EQ(answers(1), std::pair(true, false));
+  EXPECT_EQ(answers(2), std::pair(true, false));
+  EXPECT_FALSE(answers(3).first);
+  EXPECT_EQ(answers(8), std::pair(true, true));
+  map.interleave = TensorInterleave::slices_32;
+  EXPECT_EQ(answers(1), std::pair(true, false));
+  EXPECT_EQ(answers(2), std::pair(true, true));
+  EXPECT_FALSE(answers(3).first);
+}
+
 TEST(TensorMap, WordsOfTf32AreRoundedAndSubnormalsStay) {
   TensorMap map = matrix();
   const auto converted = [&](float value) {

@@ -24,14 +24,17 @@
 // expect before_the_box: error trap copy
 // says before_the_box: begins at coordinate -1 of dimension 0, outside of the bounding box
 // case short_rows: | | 7
-// expect short_rows: error trap tile
-// says short_rows: swizzles rows of 16 bytes of an interleaved tensor map within 128 bytes
+// expect short_rows: clean
+// prints short_rows: plain plain swizzled plain swizzled
 // case wrong_extents: | | 8
 // expect wrong_extents: note api-error encode
-// prints wrong_extents: 1 1 1 1 1 0
+// prints wrong_extents: 1 1 1 1 1 1 1 1 1 0
 // case replaced: | | 9
 // expect replaced: clean
 // prints replaced: the same
+// case unknown_rows: | | 10
+// expect unknown_rows: error trap tile
+// says unknown_rows: swizzles rows of 48 bytes of an interleaved tensor map within 128 bytes
 #include <cuda.h>
 
 #include <cstdint>
@@ -302,6 +305,22 @@ void images(int slice) {
   }
 }
 
+// A copy whose rows are that many pixels, swizzled within 128 bytes.
+const char* of_pixels(int slice, int pixels) {
+  Map m = map_of(slice);
+  m.type = CU_TENSOR_MAP_DATA_TYPE_UINT64;
+  m.step[0] = 2;
+  m.box[0] = pixels * 2;
+  std::uint32_t digests[2];
+  for (int i = 0; i < 2; ++i) {
+    m.swizzle = 3 * i;
+    digest = 2166136261u;
+    run(m, {0, 0, 0, 0});
+    digests[i] = digest;
+  }
+  return digests[0] == digests[1] ? "plain" : "swizzled";
+}
+
 int main(int, char** arguments) {
   const int kind = atoi(arguments[1]);
   cudaMalloc(&tensor, kTensorWords * 2);
@@ -316,24 +335,30 @@ int main(int, char** arguments) {
     run(m, {-1, 0, 0, 0}, {0, 0});
   }
   if (kind == 7) {
-    m.swizzle = 3;
-    m.type = CU_TENSOR_MAP_DATA_TYPE_UINT64;
-    m.box[0] = m.step[0] = 2;
-    run(m, {0, 0, 0, 0});
+    printf("%s %s %s ", of_pixels(16, 1), of_pixels(16, 2), of_pixels(16, 8));
+    printf("%s %s\n", of_pixels(32, 1), of_pixels(32, 2));
   }
+  if (kind == 10) of_pixels(16, 3);
   CUtensorMap map;
   if (kind == 8) {
-    Map wrong[6];
+    Map wrong[10];
     for (Map& one : wrong) one = map_of(16);
+    for (int i = 6; i < 10; ++i) wrong[i].slice = 0;
     wrong[0].rank = 2;
     wrong[1].box[0] = 12;
     wrong[2].swizzle = 4;
     wrong[3] = map_of(32);
     wrong[3].stride[0] = 176;
     wrong[4].type = CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B;
-    wrong[5].step[0] = 8;
+    wrong[5].box[2] = 0;
+    wrong[6].swizzle = 4;
+    wrong[7].type = CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B;
+    wrong[8].box[0] = wrong[9].box[0] = 64;
+    wrong[8].box[2] = wrong[9].box[2] = 8;
+    wrong[8].box[1] = 255;  // 261,120 bytes
+    wrong[9].box[1] = 228;  // 233,472 bytes
     for (const Map& one : wrong) {
-      printf("%d%c", one.encode(&map, tensor), &one == &wrong[5] ? '\n' : ' ');
+      printf("%d%c", one.encode(&map, tensor), &one == &wrong[9] ? '\n' : ' ');
     }
   } else if (kind == 9) {
     run(m, {8, 1, 1, 1});
