@@ -10,6 +10,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
+constexpr std::uint32_t kGroupWarps = 4;  // of a warpgroup
+
 // Returns whether the group holds products of a warpgroup instead of copies.
 bool is_of_products(const Program& program, std::uint32_t pc) {
   return program.code[pc].kind == InstrKind::group_pending;
@@ -20,6 +22,7 @@ bool is_of_products(const Program& program, std::uint32_t pc) {
 void CopyOrder::begin_launch() {
   bulk_groups_.clear();
   product_groups_.clear();
+  closed_groups_.clear();
   warp_copies_.clear();
   object_ticks_.clear();
 }
@@ -32,11 +35,47 @@ void CopyOrder::commit(const CopyCommit& commit) {
       Groups& groups = of_lanes[lane];
       groups.ends.push_back(++groups.tick);
     });
+    if (of_products) close_group(commit);
   } else {
     threads_.for_each_actor(commit.place, commit.mask,
                             [](ThreadState& self) { self.groups.push_back(++self.copier_tick); });
   }
   threads_.changed(commit.place);
+}
+
+// Keeps what the warp's lanes have done before they closed their latest group.
+void CopyOrder::close_group(const CopyCommit& commit) {
+  ClosedGroups& closed = closed_groups_[key_of(commit.place)];
+  VectorClock& clock = closed.before[++closed.count % kClosedGroups];
+  clock = {};
+  const std::uint32_t lanes = threads_.actors_of(commit.mask);
+  const bool are_alike = threads_.are_alike(commit.place, commit.mask);
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (are_alike) {
+      threads_.for_each_actor(commit.place, commit.mask, [&](ThreadState& self) {
+        clock = threads_.clock_of_alike(threads_.release(commit.place, self), commit.place, lanes);
+      });
+      return;
+    }
+    clock.join(threads_.clock_of(threads_.release(commit.place, lane), commit.place, lane));
+  }
+}
+
+// Returns what the warps of a warpgroup have done before they closed their group number `count`:
+// none of them goes on behind the group's products before all have begun them.
+VectorClock CopyOrder::before_products(const WarpPlace& place, std::size_t count) {
+  const std::uint32_t first = place.warp / kGroupWarps * kGroupWarps;
+  const std::uint32_t end = std::min(first + kGroupWarps, threads_.warps());
+  VectorClock clock;
+  WarpPlace other = place;
+  for (other.warp = first; other.warp < end; ++other.warp) {
+    const ClosedGroups& closed = closed_groups_[key_of(other)];
+    if (count <= closed.count && closed.count < count + kClosedGroups) {
+      clock.join(closed.before[count % kClosedGroups]);
+    }
+  }
+  return clock;
 }
 
 VectorClock CopyOrder::release(const WarpPlace& place, unsigned lane) {
@@ -63,7 +102,6 @@ VectorClock CopyOrder::release_products(const WarpPlace& place, unsigned lane) {
 // that has waited for its group has waited for all of it.
 std::vector<ThreadTime> CopyOrder::products_of_warpgroup(const WarpPlace& place,
                                                          std::size_t count) {
-  constexpr std::uint32_t kGroupWarps = 4;
   const std::uint32_t first = place.warp / kGroupWarps * kGroupWarps;
   const std::uint32_t end = std::min(first + kGroupWarps, threads_.warps());
   const auto for_each_thread = [&](auto visit) {
@@ -117,7 +155,7 @@ void CopyOrder::wait_for_products(const CopyWait& wait) {
     });
     rest &= ~same;
     if (closed <= wait.groups_left) continue;
-    VectorClock clock;
+    VectorClock clock = before_products(wait.place, closed - wait.groups_left);
     clock.learn(launches_.block_key(wait.place), 0,
                 products_of_warpgroup(wait.place, closed - wait.groups_left));
     threads_.learn_together(wait.place, same, clock);

@@ -65,6 +65,13 @@ class CopyOrder {
     std::vector<Tick> ends;
   };
   using GroupsOfWarp = std::array<Groups, kWarpLanes>;
+  // The latest groups of products that a warp has closed: what its lanes had done by then, by the
+  // group's number.
+  static constexpr std::size_t kClosedGroups = 8;
+  struct ClosedGroups {
+    std::size_t count = 0;
+    std::array<VectorClock, kClosedGroups> before;
+  };
   using GroupsOfWarps = std::unordered_map<std::uint64_t, GroupsOfWarp>;
 
   [[nodiscard]] std::uint64_t key_of(const WarpPlace& place) const {
@@ -79,10 +86,13 @@ class CopyOrder {
   const LaunchOrder& launches_;
   Threads& threads_;
   Segments& segments_;
+  void close_group(const CopyCommit& commit);
+  [[nodiscard]] VectorClock before_products(const WarpPlace& place, std::size_t count);
   void wait_of_warp(const CopyWait& wait);
   void wait_for_products(const CopyWait& wait);
 
   GroupsOfWarps bulk_groups_, product_groups_, warp_copies_;
+  std::unordered_map<std::uint64_t, ClosedGroups> closed_groups_;
   std::map<std::pair<BlockKey, std::uint32_t>, Tick> object_ticks_;  // block, offset
 };
 

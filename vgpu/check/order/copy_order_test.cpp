@@ -53,6 +53,22 @@ TEST_F(CopyOrderTest, ACopyIsInTheOrderOfNoThreadUntilItIsWaitedFor) {
   EXPECT_TRUE(knows(at(0), 3, second));
 }
 
+// The wait of one warp orders what each warp of the warpgroup has done before it closed the group.
+TEST_F(CopyOrderTest, AWaitForProductsKnowsWhatTheWarpgroupDidBeforeThem) {
+  program.code[0].kind = InstrKind::group_pending;
+  start(1, 128);
+  const Done before = act(at(0, 3), 7);
+  for (std::uint32_t warp = 0; warp < 4; ++warp) commit(at(0, warp), ~0u);
+  const Done behind = act(at(0, 3), 7);
+  EXPECT_FALSE(knows(at(0, 1), 5, before));
+  wait(at(0, 1), ~0u, 1);
+  EXPECT_FALSE(knows(at(0, 1), 5, before));
+  wait(at(0, 1), ~0u, 0);
+  EXPECT_TRUE(knows(at(0, 1), 5, before));
+  EXPECT_FALSE(knows(at(0, 1), 5, behind));
+  EXPECT_FALSE(knows(at(0, 2), 5, before));
+}
+
 // Lanes that wait together learn only of their own copies, before and after it is written down.
 TEST_F(CopyOrderTest, LanesThatWaitTogetherKnowTheirOwnCopies) {
   start(1, 64);
