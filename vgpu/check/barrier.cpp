@@ -75,6 +75,10 @@ Text text_of(Reason reason) {
       return {"run", "exit",
               "all threads of a warpgroup must execute (1), and one of them, (2), has executed it "
               "in another form"};
+    case Reason::no_fence:
+      return {"run", "",
+              "(1) is the first product of its warp, and no wgmma.fence comes before it: its "
+              "registers need not have the values that the thread has given them"};
   }
   return {};
 }

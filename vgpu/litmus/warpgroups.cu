@@ -10,7 +10,10 @@ using warpcheck::litmus::zeroed;
 // 64 x 8 bytes: rows of 32 bytes of a, columns of b, in plain tiles of 8 x 16.
 #define DESCRIPTOR(shared) \
   (static_cast<std::uint64_t>(ADDRESS_OF(shared)) >> 4 | 8ull << 16 | 16ull << 32)
-#define PRODUCT(d, a, b)                                                                      \
+#define PRODUCT(d, a, b)              \
+  DO("wgmma.fence.sync.aligned;");   \
+  PRODUCT_ALONE(d, a, b)
+#define PRODUCT_ALONE(d, a, b)                                                                \
   asm volatile(                                                                               \
       "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%0, %1, %2, %3}, %4, %5, 0;"          \
       : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                        \
@@ -26,7 +29,6 @@ __global__ void product_waited_for(int* out) {
   DO("fence.proxy.async.shared::cta;");
   __syncthreads();
   int d[4] = {};
-  DO("wgmma.fence.sync.aligned;");
   PRODUCT(d, a, b);
   DO("wgmma.commit_group.sync.aligned;");
   DO("wgmma.wait_group.sync.aligned 0;");
@@ -187,7 +189,6 @@ __global__ void tile_released_by_one_thread(const int* tiles, int* out) {
   int d[4] = {};
   for (int k = 0; k < 3; ++k) {
     WAIT(".shared::cta", &full, k & 1);
-    DO("wgmma.fence.sync.aligned;");
     PRODUCT(d, a, b);
     DO("wgmma.commit_group.sync.aligned;");
     DO("wgmma.wait_group.sync.aligned 0;");
@@ -223,7 +224,6 @@ __global__ void tile_released_too_early(const int* tiles, int* out) {
   }
   int d[4] = {};
   WAIT(".shared::cta", &full, 0);
-  DO("wgmma.fence.sync.aligned;");
   PRODUCT(d, a, b);                             //~ read
   DO("wgmma.commit_group.sync.aligned;");
   __syncwarp();
@@ -255,3 +255,94 @@ __global__ void product_of_three_warps(int* out) {
   out[t] = d[0];
 }
 LITMUS(product_of_three_warps) { product_of_three_warps<<<1, 128>>>(zeroed<int>(128)); }
+
+// The threads read a word of a tile, multiply, and one of them frees the tile for all: no warp comes
+// out of the wait before all have begun the product.
+// expect: clean
+__global__ void scale_released_by_one_thread(const int* tiles, int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  __shared__ unsigned long long full, empty;
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += blockDim.x) a[i] = i;
+  if (t == 0) {
+    INIT_OBJECT(&full, 1);
+    INIT_OBJECT(&empty, 1);
+  }
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  if (t >= 128) {
+    for (int k = 0; k < 2; ++k) {
+      if (k != 0) WAIT(".shared::cta", &empty, 0);
+      EXPECT(&full, 256);
+      COPY_IN(b, tiles + 64 * k, 256, &full);
+    }
+    return;
+  }
+  int d[4] = {}, scale = 0;
+  for (int k = 0; k < 2; ++k) {
+    WAIT(".shared::cta", &full, k);
+    scale += b[t % 64];
+    PRODUCT(d, a, b);
+    DO("wgmma.commit_group.sync.aligned;");
+    DO("wgmma.wait_group.sync.aligned 0;");
+    if (t == 0) ARRIVE(".shared", &empty);
+  }
+  out[t] = d[0] * scale;
+}
+LITMUS(scale_released_by_one_thread) {
+  scale_released_by_one_thread<<<1, 129>>>(zeroed<int>(128), zeroed<int>(128));
+}
+
+// The same, but the word is read behind the wait.
+// expect: data-race shared
+__global__ void scale_read_too_late(const int* tiles, int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  __shared__ unsigned long long full, empty;
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += blockDim.x) a[i] = i;
+  if (t == 0) {
+    INIT_OBJECT(&full, 1);
+    INIT_OBJECT(&empty, 1);
+  }
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  if (t >= 128) {
+    EXPECT(&full, 256);
+    COPY_IN(b, tiles, 256, &full);
+    WAIT(".shared::cta", &empty, 0);
+    EXPECT(&full, 256);
+    COPY_IN(b, tiles + 64, 256, &full);         //~ write
+    return;
+  }
+  int d[4] = {};
+  WAIT(".shared::cta", &full, 0);
+  PRODUCT(d, a, b);
+  DO("wgmma.commit_group.sync.aligned;");
+  DO("wgmma.wait_group.sync.aligned 0;");
+  const int scale = b[t % 64];                  //~ read
+  if (t == 0) ARRIVE(".shared", &empty);
+  out[t] = d[0] * scale;
+}
+LITMUS(scale_read_too_late) {
+  scale_read_too_late<<<1, 129>>>(zeroed<int>(128), zeroed<int>(128));
+}
+
+// "The wgmma.fence instruction must be used ... before the first wgmma.mma_async operation."
+// expect: barrier-divergence
+__global__ void product_before_any_fence(int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += 128) a[i] = i;
+  if (t < 64) b[t] = t;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  int d[4] = {};
+  PRODUCT_ALONE(d, a, b);                       //~ run
+  DO("wgmma.commit_group.sync.aligned;");
+  DO("wgmma.wait_group.sync.aligned 0;");
+  out[t] = d[0];
+}
+LITMUS(product_before_any_fence) { product_before_any_fence<<<1, 128>>>(zeroed<int>(128)); }

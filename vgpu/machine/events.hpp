@@ -286,6 +286,7 @@ struct BarrierDivergence {
     not_arrived,          // waits at the cluster barrier without having arrived; no other side
     part_of_warpgroup,    // executes what its warpgroup must execute, and the other thread has not
     unlike_in_warpgroup,  // the other thread has executed it in another form
+    no_fence,             // a product of a warpgroup before any wgmma.fence; no other side
   };
   Reason reason = Reason::different_barriers;
   const Program* program = nullptr;

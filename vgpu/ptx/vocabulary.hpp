@@ -55,7 +55,7 @@ enum class ObjectOp : std::uint8_t {  // mbarrier
   none, init, inval, arrive, arrive_drop, expect_tx, complete_tx, test_wait, try_wait, pending_count
 };
 enum class CopyOp : std::uint8_t {  // cp.async; none: the copy itself
-  none, commit_group, wait_group, wait_all, arrive
+  none, commit_group, wait_group, wait_all, arrive, fence  // fence: of wgmma alone
 };
 enum class Completion : std::uint8_t {  // of what is asynchronous: how one learns of it
   none, bulk_group, object

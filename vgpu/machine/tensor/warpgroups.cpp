@@ -106,6 +106,15 @@ std::uint32_t closed_by_all(const Warp& warp) {
   return closed;
 }
 
+// "The wgmma.fence instruction must be used ... before the first wgmma.mma_async operation in a
+// kernel" (9.7.15.7.1).  Whether later ones are missing is not looked for: between the registers of
+// PTX there are copies that the assembler removes.
+bool has_fenced(const Program& program, const Warp& warp) {
+  return std::ranges::any_of(warp.group_steps, [&](const Warp::GroupStep& step) {
+    return program.code[step.pc].modifiers.copy_op == CopyOp::fence;
+  });
+}
+
 }  // namespace
 
 bool must_wait_for_warpgroup(const RunningLaunch& launch, const Slot& slot, Warp& warp,
@@ -261,8 +270,15 @@ void Warpgroups::join(RunningFragment& run, const Ref& low, const Ref& high,
 void Warpgroups::change_groups(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   const WarpPlace place = launch_.place_of(run.slot, run.warp);
   if (instr.opcode == ptx::Opcode::setmaxnreg_) return note_warpgroup_step(run, lanes);
-  if (instr.modifiers.copy_op == CopyOp::none) return begin_pending(run, instr, lanes);
+  if (instr.modifiers.copy_op == CopyOp::none) {
+    if (!has_fenced(launch_.program(), run.warp)) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+      launch_.report_misuse(run, lane, BarrierDivergence::Reason::no_fence);
+    }
+    return begin_pending(run, instr, lanes);
+  }
   note_warpgroup_step(run, lanes);
+  if (instr.modifiers.copy_op == CopyOp::fence) return;
   if (instr.modifiers.copy_op == CopyOp::commit_group) {
     const CopyCommit commit{&launch_.program(), place, run.pc, lanes, false};
     launch_.notify([&](Observer& observer) { observer.on_copy_commit(commit); });

@@ -141,6 +141,7 @@ void emit_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
       out.modifiers.scope = ptx::Scope::cta;
       e.push(out);
       return;
+    case CopyOp::fence:
     case CopyOp::none: break;
   }
   if (m.space != Space::shared || m.source_space != Space::global) {

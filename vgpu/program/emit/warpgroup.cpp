@@ -232,9 +232,11 @@ void emit_warpgroup(Emission& e, const ptx::Instruction& in, Instr& out) {
     e.refuse(in, "the virtual GPU has no such instruction");
   }
   out.modifiers = {};
-  out.kind = fences ? InstrKind::nop : InstrKind::group_pending;
+  out.kind = InstrKind::group_pending;
   if (waits) out[GroupOperand::groups_left] = e.source(in, in.operands[0], Type::u32);
-  if (!fences) out.modifiers.copy_op = waits ? CopyOp::wait_group : CopyOp::commit_group;
+  out.modifiers.copy_op = waits     ? CopyOp::wait_group
+                          : commits ? CopyOp::commit_group
+                                    : CopyOp::fence;
   e.push(out);
 }
 
