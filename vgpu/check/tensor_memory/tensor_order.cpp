@@ -191,6 +191,9 @@ TensorOrder::Missing TensorOrder::missing(const Operation& earlier, const Operat
   const bool needs_fence = now.op != TensorOp::deallocate;  // that is synchronous
   const bool forms_pipeline = is_pipeline(earlier, now);
   if (is_own && forms_pipeline) return Missing::nothing;
+  const bool is_behind =
+      is_own && is_by_unit(earlier.op) && now.op == TensorOp::copy && earlier.ctas == now.ctas;
+  if (is_behind && !knows_products(earlier, now.place, now.lane, false)) return Missing::pair;
   if (is_own && is_move(earlier.op)) {
     return earlier.waited.is_set ? Missing::nothing : Missing::wait;
   }
@@ -326,13 +329,19 @@ void TensorOrder::report(const Operation& earlier, const Operation& now, Missing
             "the {} (1) and (2)",
             what);
         break;
+      case Missing::pair:
+        finding.message = fmt::format(
+            "the {} (1) may not be complete when its thread begins (2): the ISA names no order of "
+            "the two, though libraries rely on that of their issue",
+            what);
+        break;
       case Missing::order:
       case Missing::nothing:
         finding.lack = Lack::block_barrier;
         finding.message = fmt::format("nothing orders the threads of the {} (1) and of (2)", what);
         break;
     }
-    if (is_by_convention(missing)) {
+    if (is_by_convention(missing) && missing != Missing::pair) {
       finding.message += "; the kernel has no tcgen05.fence at all, and relies on the assembler";
     }
     return finding;

@@ -17,6 +17,10 @@
 // the assembler, which keeps these instructions in their order: there, a fence alone that is
 // missing is a note.
 //
+// A copy behind a product or copy of its own thread is no pipeline by the letter. The libraries
+// that scale blocks copy the next scale factors over those of the last product without a wait: a
+// note.
+//
 // Threads synchronise here by everything that orders their execution, relaxed waits included, but
 // for flags in memory, which are not followed.
 #pragma once
@@ -86,6 +90,7 @@ class TensorOrder {
     before_fence,  // tcgen05.fence::before_thread_sync
     after_fence,   // tcgen05.fence::after_thread_sync
     order,         // nothing orders the threads
+    pair,          // a pair of one thread that is no pipeline, and that every library relies on
   };
 
   static bool is_move(TensorOp op) { return op == TensorOp::load || op == TensorOp::store; }
@@ -96,8 +101,10 @@ class TensorOrder {
   void note(const TensorMemoryEvent& event);
   void access(const TensorMemoryEvent& event);
   [[nodiscard]] Missing missing(const Operation& earlier, const Operation& now) const;
-  // Returns whether only a fence is missing, in a program that has none.
+  // Returns whether only a fence is missing, in a program that has none, or the ISA names no order
+  // where libraries rely on one.
   [[nodiscard]] bool is_by_convention(Missing missing) const {
+    if (missing == Missing::pair) return true;
     return !has_fences_ && (missing == Missing::before_fence || missing == Missing::after_fence);
   }
   [[nodiscard]] bool knows_products(const Operation& earlier, const WarpPlace& place, unsigned lane,
