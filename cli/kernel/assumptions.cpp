@@ -566,9 +566,7 @@ class Assuming {
       if (array.values && !begins_with_zeros(array)) note_values(array);
     }
     note_orders();
-    for (const std::string& aid : given_.aids_left_out) {
-      made_.notes.push_back(fmt::format("not understood, and left out: {}", aid));
-    }
+    made_.notes.insert(made_.notes.end(), given_.notes.begin(), given_.notes.end());
     for (const std::string& claim : given_.claims_unchecked) {
       made_.notes.push_back(fmt::format("not checked: {}", claim));
     }

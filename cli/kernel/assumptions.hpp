@@ -16,8 +16,8 @@
 namespace warpcheck {
 
 struct Given {
-  std::map<std::string, Values> values;    // of scalars, or of an array's elements
-  std::vector<std::string> aids_left_out;  // conditions that were not understood
+  std::map<std::string, Values> values;  // of scalars, or of an array's elements
+  std::vector<std::string> notes;        // sentences about conditions
   std::vector<std::string> claims_unchecked;
   std::optional<Expression> shared_bytes;
 };

@@ -78,6 +78,13 @@ bool add_extent(const std::string& text, LaunchRule& rule) {
   return true;
 }
 
+// Each of its parts alone: what bounds or settles an integer is found in any of them.
+void add_condition(const Expression& condition, KernelDescription& kernel) {
+  for (const Expression& part : condition.conjuncts()) {
+    if (!add_extent(part.text(), kernel.launch)) kernel.conditions.push_back(part);
+  }
+}
+
 // One line of a comment.
 void add_comment(std::string_view text, const std::string& what, Contracts& contracts) {
   const auto rest = [&](std::string_view word) -> std::optional<std::string_view> {
@@ -118,6 +125,10 @@ bool has_value(const Expression& expression, const KernelDescription& kernel) {
              return scalar.name == name && is_integer(scalar.element);
            });
   });
+}
+
+std::string left_out(const std::string& where) {
+  return fmt::format("not understood, and left out: {}", where);
 }
 
 void fix_extents(const std::array<std::optional<Expression>, 3>& from,
@@ -218,7 +229,14 @@ Contracts contracts_of(std::string_view source, std::string_view kernel) {
 }
 
 std::vector<std::string> apply_contracts(const Contracts& contracts, KernelDescription& kernel) {
-  std::vector<std::string> left_out = contracts.unread;
+  std::vector<std::string> notes;
+  for (const std::string& option : contracts.options_left_out) notes.push_back(left_out(option));
+  const auto note = [&](const std::string& where) {
+    notes.push_back(contracts.are_aids_computed && !names_other_threads(where)
+                        ? fmt::format("threads end where it is false: {}", where)
+                        : left_out(where));
+  };
+  std::ranges::for_each(contracts.unread, note);
   fix_extents(contracts.block, kernel.launch.block);
   fix_extents(contracts.grid, kernel.launch.grid);
   for (const Expression& condition : contracts.conditions) {
@@ -227,13 +245,13 @@ std::vector<std::string> apply_contracts(const Contracts& contracts, KernelDescr
                                    "gridDim",
                                    condition.text()));
     }
-    if (!add_extent(condition.text(), kernel.launch)) kernel.conditions.push_back(condition);
+    add_condition(condition, kernel);
   }
   for (const auto& [aid, where] : contracts.aids) {
     if (has_value(aid, kernel)) {
-      if (!add_extent(aid.text(), kernel.launch)) kernel.conditions.push_back(aid);
+      add_condition(aid, kernel);
     } else {
-      left_out.push_back(where);
+      note(where);
     }
   }
   for (const auto& [name, length] : contracts.lengths) {
@@ -246,7 +264,7 @@ std::vector<std::string> apply_contracts(const Contracts& contracts, KernelDescr
     }
     array->length = length;
   }
-  return left_out;
+  return notes;
 }
 
 }  // namespace warpcheck

@@ -35,10 +35,12 @@ struct Contracts {
     std::string where;
   };
   std::vector<Aid> aids;
-  std::vector<std::string> unread;     // those that are no expressions of ours
-  std::vector<std::string> unchecked;  // claims of GPUVerify that nothing here checks
-  bool has_lockstep_warps = false;     // --warp-sync=32
-  bool has_gpuverify_launch = false;   // --blockDim or --gridDim
+  std::vector<std::string> unread;  // those that are no expressions of ours
+  bool are_aids_computed = false;   // threads compute both kinds, too, and end where one is false
+  std::vector<std::string> unchecked;         // claims of GPUVerify that nothing here checks
+  std::vector<std::string> options_left_out;  // of the first lines
+  bool has_lockstep_warps = false;            // --warp-sync=32
+  bool has_gpuverify_launch = false;          // --blockDim or --gridDim
   std::vector<std::pair<std::string, Expression>> lengths;
   std::vector<std::pair<std::string, Values>> values;
   std::array<std::optional<Expression>, 3> block, grid;
@@ -49,9 +51,9 @@ struct Contracts {
 // that cannot be read, with its line.
 [[nodiscard]] Contracts contracts_of(std::string_view source, std::string_view kernel);
 
-// Adds them to a description.  A condition of GPUVerify that names what has no value before the
-// launch (an array's element) is left out and returned.  Throws UsageError for an unknown name in
-// another one.
+// Adds them to a description.  Returns a sentence about each condition of GPUVerify that cannot
+// choose what is run: it is unread, or names what has no value before the launch (an array's
+// element).  Throws UsageError for an unknown name in another one.
 std::vector<std::string> apply_contracts(const Contracts& contracts, KernelDescription& kernel);
 
 // "64", "16,16", "[16, 16]" or expressions of scalars: extents; a missing one is 1.  what: the

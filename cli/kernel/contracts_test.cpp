@@ -1,5 +1,6 @@
 #include "cli/kernel/contracts.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cli/cli.hpp"
@@ -75,12 +76,58 @@ __global__ void k(int* a, int n) {
   ASSERT_EQ(contracts.aids.size(), 1U);
   EXPECT_EQ(contracts.aids[0].condition.text(),
             "n == ((2 * (32))) & (!(n > 1) || ((((n) & ((n) - 1)) == 0)))");
-  EXPECT_EQ(contracts.unread,
+  EXPECT_EQ(contracts.options_left_out,
             (Texts{"line 1: --only-intra-group (races between blocks are looked for)"}));
   EXPECT_EQ(contracts.unchecked,
             (Texts{"line 4: __requires(n > 0)", "line 4: __ensures(__return_val_int() > 1)",
                    "line 8: __assert(__no_write(a))"}));
   EXPECT_THROW((void)contracts_of("//--blockDim=[64,32]\n", "k"), UsageError);
+}
+
+TEST(Contracts, APartOfAConditionIsAConditionOfItsOwn) {
+  KernelDescription kernel;
+  kernel.scalars = {{"n", ElementType::i32, {}, {0, 9}}};
+  const Contracts contracts = contracts_of(
+      "__global__ void k(float* a, int n) {\n"
+      "  __requires(blockDim.x == 64 && (n == sizeof(float) * 2 & n < 9));\n}\n",
+      "k");
+  EXPECT_TRUE(apply_contracts(contracts, kernel).empty());
+  EXPECT_EQ(text_of(kernel.launch.block), "64;-;-;");
+  EXPECT_EQ(texts_of(kernel.conditions), (Texts{"n == 4 * 2", "n < 9"}));
+}
+
+TEST(Contracts, RequirementsThatReadNoMemoryAreComputed) {
+  const auto notes_of = [](std::string_view condition) {
+    KernelDescription kernel;
+    return apply_contracts(contracts_of(fmt::format("__global__ void k(float* a, float x) {{\n"
+                                                    "  __requires({});\n}}\n",
+                                                    condition),
+                                        "k"),
+                           kernel);
+  };
+  EXPECT_EQ(notes_of("x > 0"), (Texts{"threads end where it is false: line 2: __requires(x > 0)"}));
+  EXPECT_EQ(notes_of("a[0] > 0"),
+            (Texts{"not understood, and left out: line 2: __requires(a[0] > 0)"}));
+  EXPECT_EQ(notes_of("x == __other_int(x)"),
+            (Texts{"not understood, and left out: line 2: __requires(x == __other_int(x))"}));
+}
+
+TEST(Contracts, RequirementsOfOtherFunctionsAreNotComputed) {
+  const std::string kernel = "__global__ void k(int n) { if (n) { __requires(n > 0.5f); } }\n";
+  EXPECT_TRUE(has_requirements_to_compute(kernel));
+  EXPECT_FALSE(
+      has_requirements_to_compute(kernel + "__device__ void f(int n) { __requires(n > 2); }\n"));
+}
+
+TEST(Contracts, TheHeaderOfASourceHasWhatItUses) {
+  EXPECT_EQ(gpuverify_header("__global__ void k(int* a) { a[0] = 1; }"), "");
+  const std::string plain = gpuverify_header("__assert(n > 0);");
+  EXPECT_NE(plain.find("#define __barrier_invariant_12(...)"), std::string::npos);
+  EXPECT_EQ(plain.find("DECLARE_UF_UNARY"), std::string::npos);
+  EXPECT_EQ(plain.find("tex1Dfetch"), std::string::npos);
+  EXPECT_NE(gpuverify_header("DECLARE_UF_UNARY(f, int, int);").find("unknown_words"),
+            std::string::npos);
+  EXPECT_NE(gpuverify_header("texture<float, 1> t;").find("tex1Dfetch"), std::string::npos);
 }
 
 TEST(Contracts, InvariantsThatReadNoMemoryAreComputed) {

@@ -46,8 +46,32 @@ std::string with_macros(std::string text, const Macros& macros) {
   return text;
 }
 
+// sizeof() of types that everybody knows, as a number.
+std::string with_sizes(std::string text) {
+  static const std::regex kSize(
+      R"(\bsizeof\s*\(\s*(?:(?:un)?signed\s+)?(\w+(?:\s+long)?)\s*(\*?)\s*\))");
+  static const std::map<std::string, int, std::less<>> kBytes{
+      {"char", 1},   {"bool", 1},   {"short", 2}, {"int", 4},     {"unsigned", 4},
+      {"float", 4},  {"double", 8}, {"long", 8},  {"size_t", 8},  {"long long", 8},
+      {"int2", 8},   {"float2", 8}, {"int4", 16}, {"float4", 16}, {"uint2", 8},
+      {"uint4", 16}, {"uint", 4},   {"uchar", 1}};
+  std::smatch match;
+  std::string done;
+  while (std::regex_search(text, match, kSize)) {
+    const auto bytes = kBytes.find(match[1].str());
+    const bool is_pointer = match[2].length() != 0;
+    done += match.prefix().str();
+    done += is_pointer              ? "8"
+            : bytes != kBytes.end() ? std::to_string(bytes->second)
+                                    : match[0].str();
+    text = match.suffix().str();
+  }
+  return done + text;
+}
+
 // The annotations that compute something, written as C.
 std::string with_helpers(std::string text) {
+  text = with_sizes(std::move(text));
   for (const std::string_view word : {"__implies", "__is_pow2", "__mod_pow2", "__ite"}) {
     std::size_t at = 0;
     while ((at = text.find(word)) != std::string::npos) {
@@ -81,13 +105,6 @@ bool is_among(Places places, std::string_view source, std::size_t at) {
   return places == Places::code_and_macros || !trimmed(before).starts_with('#');
 }
 
-bool names_other_threads(std::string_view condition) {
-  static const std::regex kClaim(
-      R"(__(no_)?(read|write|atomic)(_|\b)|__(other|old|distinct|uniform|same|return)_|)"
-      R"(__(exclusive|at_most_one|ptr_offset_bytes|add_noovfl)\b)");
-  return std::regex_search(condition.begin(), condition.end(), kClaim);
-}
-
 // Calls visit(offset, condition) for each use of an annotation.
 void for_each_annotation(std::string_view source, std::string_view word, const auto& visit,
                          Places places = Places::code) {
@@ -115,12 +132,27 @@ void refuse_large_block(const std::array<std::optional<Expression>, 3>& extents,
   throw UsageError(fmt::format("{}: a block has at most {} threads", what, kThreadsMax));
 }
 
-}  // namespace
+// From the opening to the closing brace.
+std::vector<std::pair<std::size_t, std::size_t>> bodies_of_kernels(std::string_view source) {
+  std::vector<std::pair<std::size_t, std::size_t>> bodies;
+  for (std::size_t at = 0; (at = source.find("__global__", at)) != std::string_view::npos; ++at) {
+    const std::size_t open = source.find_first_of("{;", at);
+    if (open == std::string_view::npos || source[open] == ';') continue;
+    int depth = 0;
+    std::size_t close = open;
+    for (; close < source.size(); ++close) {
+      if (source[close] == '{') ++depth;
+      if (source[close] == '}' && --depth == 0) break;
+    }
+    bodies.emplace_back(open, close);
+  }
+  return bodies;
+}
 
-bool has_invariants_to_compute(std::string_view source) {
+bool read_no_memory(std::string_view source, std::initializer_list<std::string_view> annotations) {
   static const std::regex kReadsMemory(R"(\[|\*\s*\w+\s*[=<>]|\)\s*__\w+_offset)");
   bool are_plain = true;
-  for (const std::string_view word : {"__invariant", "__global_assert"}) {
+  for (const std::string_view word : annotations) {
     for_each_annotation(
         source, word,
         [&](std::size_t, std::string_view condition) {
@@ -129,6 +161,38 @@ bool has_invariants_to_compute(std::string_view source) {
         Places::code_and_macros);
   }
   return are_plain;
+}
+
+}  // namespace
+
+bool names_other_threads(std::string_view condition) {
+  return condition.find("__same_") != std::string_view::npos ||
+         std::ranges::any_of(names_of_claims(), [&](std::string_view name) {
+           return condition.find(name) != std::string_view::npos;
+         });
+}
+
+bool has_invariants_to_compute(std::string_view source) {
+  return read_no_memory(source, {"__invariant", "__global_assert"});
+}
+
+// A requirement of another function is an obligation of its callers: were it computed, the threads
+// that break it would be gone.
+bool has_requirements_to_compute(std::string_view source) {
+  const std::initializer_list<std::string_view> requirements{"__requires", "__global_requires",
+                                                             "__assume"};
+  const auto bodies = bodies_of_kernels(source);
+  bool are_of_kernels = true;
+  for (const std::string_view word : requirements) {
+    for_each_annotation(
+        source, word,
+        [&](std::size_t at, std::string_view) {
+          are_of_kernels &= std::ranges::any_of(
+              bodies, [&](const auto& body) { return at > body.first && at < body.second; });
+        },
+        Places::code_and_macros);
+  }
+  return are_of_kernels && read_no_memory(source, requirements);
 }
 
 void add_gpuverify_header(std::string_view source, Contracts& contracts) {
@@ -145,7 +209,7 @@ void add_gpuverify_header(std::string_view source, Contracts& contracts) {
       if (word == "warp-sync") {
         contracts.has_lockstep_warps = value == "32";
         if (value != "32") {
-          contracts.unread.push_back(fmt::format("line {}: {}", number, option->str()));
+          contracts.options_left_out.push_back(fmt::format("line {}: {}", number, option->str()));
         }
         continue;
       }
@@ -157,7 +221,7 @@ void add_gpuverify_header(std::string_view source, Contracts& contracts) {
       if (is_block) refuse_large_block(extents, fmt::format("{}={}", what, value));
     }
     if (std::regex_search(line, kOfBlocks)) {
-      contracts.unread.push_back(
+      contracts.options_left_out.push_back(
           fmt::format("line {}: --only-intra-group (races between blocks are looked for)", number));
     }
     source.remove_prefix(std::min(source.size(), line.size() + 1));
@@ -167,6 +231,7 @@ void add_gpuverify_header(std::string_view source, Contracts& contracts) {
 void add_gpuverify_annotations(std::string_view source, std::size_t begin, std::size_t end,
                                Contracts& contracts) {
   const Macros macros = macros_of(std::string(source));
+  contracts.are_aids_computed = has_requirements_to_compute(source);
   const auto where = [&](std::size_t at, std::string_view word, std::string_view condition) {
     return fmt::format("line {}: {}({})", line_at(source, at), word, condition);
   };
@@ -184,9 +249,7 @@ void add_gpuverify_annotations(std::string_view source, std::size_t begin, std::
       }
     });
   }
-  for (const std::string_view word :
-       {"__ensures", "__global_ensures", "__barrier_invariant", "__barrier_invariant_binary",
-        "__global_invariant", "__function_wide_invariant", "__reads_from", "__writes_to"}) {
+  for (const std::string& word : names_of_aids()) {
     for_each_annotation(source, word, [&](std::size_t at, std::string_view condition) {
       contracts.unchecked.push_back(where(at, word, condition));
     });

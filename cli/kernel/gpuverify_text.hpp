@@ -16,4 +16,7 @@ void add_gpuverify_header(std::string_view source, Contracts& contracts);
 void add_gpuverify_annotations(std::string_view source, std::size_t begin, std::size_t end,
                                Contracts& contracts);
 
+// Whether a condition claims something that no thread can compute.
+[[nodiscard]] bool names_other_threads(std::string_view condition);
+
 }  // namespace warpcheck

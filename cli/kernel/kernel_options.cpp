@@ -105,7 +105,7 @@ AssumedKernel assumed_kernel(const CompiledKernels& compiled, const KernelOption
   const Contracts contracts =
       contracts_of(file.source, kernel.name.substr(0, kernel.name.find('<')));
   given.values.insert(contracts.values.begin(), contracts.values.end());  // after the options
-  given.aids_left_out = apply_contracts(contracts, kernel);
+  given.notes = apply_contracts(contracts, kernel);
   given.claims_unchecked = contracts.unchecked;
   apply_contracts(contracts_of_options(options), kernel);
   if (!options.shared.empty()) {

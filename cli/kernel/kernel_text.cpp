@@ -69,14 +69,11 @@ class Compilation {
     // Whatever the file's name ends with: kernels are in headers, too.
     common_ = {nvcc_program(), "-ptx", "-x", "cu",
                fmt::format("-arch=compute_{}", options.architecture)};
-    const bool has_no_masks = has_operations_without_masks(source_);
-    if (has_no_masks || uses_gpuverify(source_)) {
+    const std::string annotations = gpuverify_header(source_);
+    if (!annotations.empty()) {
       const fs::path header = temporary_ / "gpuverify.h";
-      TemporaryFiles::write(header, kGpuverifyHeader);
+      TemporaryFiles::write(header, annotations);
       common_.insert(common_.end(), {"-include", header.string()});
-      if (has_invariants_to_compute(source_))
-        common_.emplace_back("-DWARPCHECK_COMPUTES_INVARIANTS");
-      if (has_no_masks) common_.emplace_back("-DWARPCHECK_HAS_NO_MASKS");
     }
     common_.insert(common_.end(), options.nvcc.begin(), options.nvcc.end());
   }

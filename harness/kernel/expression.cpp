@@ -195,6 +195,68 @@ void add_names(const Node& node, std::vector<std::string>& names) {
   for (const Pointer& operand : node.operands) add_names(*operand, names);
 }
 
+// Of the operators of that node; larger ones bind tighter.
+std::size_t precedence_of(const Node& node) {
+  if (node.kind == Node::Kind::conditional) return 0;
+  if (node.kind != Node::Kind::binary) return kOperators.size() + 1;
+  const auto level = std::ranges::find_if(kOperators, [&](const auto& operators) {
+    return std::ranges::find(operators, node.text) != operators.end();
+  });
+  return 1 + static_cast<std::size_t>(level - kOperators.begin());
+}
+
+std::string text_of(const Node& node) {
+  // The right side of an operator of the same level has parentheses: a - (b - c).
+  const auto part = [&](std::size_t i) {
+    const Node& of = *node.operands[i];
+    const std::size_t least = precedence_of(node) + (i == 0 ? 0 : 1);
+    return precedence_of(of) < least ? fmt::format("({})", text_of(of)) : text_of(of);
+  };
+  switch (node.kind) {
+    case Node::Kind::number: return std::to_string(node.number);
+    case Node::Kind::name: return node.text;
+    case Node::Kind::unary: return node.text + part(0);
+    case Node::Kind::binary: return fmt::format("{} {} {}", part(0), node.text, part(1));
+    case Node::Kind::conditional: break;
+  }
+  return fmt::format("({}) ? {} : {}", text_of(*node.operands[0]), part(1), part(2));
+}
+
+// Whether the value is 0 or 1.
+bool is_truth(const Node& node) {
+  if (node.kind == Node::Kind::unary) return node.text == "!";
+  if (node.kind != Node::Kind::binary) return false;
+  if (node.text == "&" || node.text == "|") {
+    return is_truth(*node.operands[0]) && is_truth(*node.operands[1]);
+  }
+  constexpr std::string_view kTruths[] = {"||", "&&", "==", "!=", "<=", ">=", "<", ">"};
+  return std::ranges::find(kTruths, node.text) != std::end(kTruths);
+}
+
+// `64 == n` as `n == 64`.
+Pointer with_name_first(const Pointer& node) {
+  constexpr std::pair<std::string_view, std::string_view> kMirrored[] = {
+      {"==", "=="}, {"!=", "!="}, {"<=", ">="}, {">=", "<="}, {"<", ">"}, {">", "<"}};
+  const auto mirrored =
+      std::ranges::find(kMirrored, node->text, [](const auto& one) { return one.first; });
+  if (node->kind != Node::Kind::binary || mirrored == std::end(kMirrored) ||
+      node->operands[0]->kind != Node::Kind::number ||
+      node->operands[1]->kind != Node::Kind::name) {
+    return node;
+  }
+  auto turned = std::make_shared<Node>(*node);
+  turned->text = mirrored->second;
+  std::swap(turned->operands[0], turned->operands[1]);
+  return turned;
+}
+
+void add_conjuncts(const Pointer& node, std::vector<Pointer>& conjuncts) {
+  const bool is_binary = node->kind == Node::Kind::binary;
+  const bool are_both = is_binary && (node->text == "&&" || (node->text == "&" && is_truth(*node)));
+  if (!are_both) return conjuncts.push_back(with_name_first(node));
+  for (const Pointer& part : node->operands) add_conjuncts(part, conjuncts);
+}
+
 }  // namespace
 
 std::optional<std::int64_t> Expression::value_of(const Node& node, const Names& names) {
@@ -218,6 +280,16 @@ std::optional<std::int64_t> Expression::value_of(const Node& node, const Names& 
 }
 
 Expression::Expression(std::string_view text) : text_(text), root_(Parser(text).whole()) {}
+
+Expression::Expression(Pointer root) : text_(text_of(*root)), root_(std::move(root)) {}
+
+std::vector<Expression> Expression::conjuncts() const {
+  std::vector<Pointer> nodes;
+  add_conjuncts(root_, nodes);
+  std::vector<Expression> parts;
+  for (Pointer& node : nodes) parts.push_back(Expression(std::move(node)));
+  return parts;
+}
 
 std::optional<std::int64_t> Expression::value(const Names& names) const {
   return value_of(*root_, names);

@@ -36,6 +36,10 @@ class Expression {
   // Nothing: a name is unknown, a divisor is 0, or the value does not fit 64 bits.
   [[nodiscard]] std::optional<std::int64_t> value(const Names& names) const;
   [[nodiscard]] const std::string& text() const { return text_; }
+  // The conditions that all hold if and only if this one does: both sides of `a && b`, and of `a &
+  // b` of comparisons.  Each is written without needless parentheses, and a comparison of a name
+  // with a number begins with the name.
+  [[nodiscard]] std::vector<Expression> conjuncts() const;
   // The names in it, in order of their first use.
   [[nodiscard]] std::vector<std::string> names() const;
 
@@ -52,6 +56,8 @@ class Expression {
   [[nodiscard]] static std::optional<std::int64_t> value_of(const Node& node, const Names& names);
 
  private:
+  explicit Expression(std::shared_ptr<const Node> root);
+
   std::string text_;
   std::shared_ptr<const Node> root_;
 };

@@ -47,6 +47,20 @@ TEST(KernelExpression, NamesItsNames) {
   EXPECT_EQ(Expression("n * gridDim.x + n").names(), names);
 }
 
+TEST(KernelExpression, IsTheConjunctionOfItsParts) {
+  const auto parts_of = [](const char* text) {
+    std::string texts;
+    for (const Expression& part : Expression(text).conjuncts()) texts += part.text() + "; ";
+    return texts;
+  };
+  EXPECT_EQ(parts_of("(n == (64)) && 0 < m && m <= k"), "n == 64; m > 0; m <= k; ");
+  EXPECT_EQ(parts_of("n > 0 & n < 8 & (n & n - 1) == 0"), "n > 0; n < 8; (n & n - 1) == 0; ");
+  EXPECT_EQ(parts_of("n & 1"), "n & 1; ");
+  EXPECT_EQ(parts_of("n == 1 || n == 2 && m"), "n == 1 || n == 2 && m; ");
+  EXPECT_EQ(parts_of("!(n - (m - 1) > -2)"), "!(n - (m - 1) > -2); ");
+  EXPECT_EQ(parts_of("n > (m ? 1 : (k ? 2 : 3))"), "n > ((m) ? 1 : ((k) ? 2 : 3)); ");
+}
+
 TEST(KernelExpression, ErrorsSayWhatWasExpectedAndWhere) {
   EXPECT_EQ(parse_error_of("n +"), "'n +': expected a number or a name at the end");
   EXPECT_EQ(parse_error_of("n m"), "'n m': expected an operator at 'm'");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <optional>
 
 namespace warpcheck {
@@ -21,12 +20,6 @@ bool is_number(const Node& node, std::int64_t number) {
 bool names(const Node& node, std::string_view name) {
   return (node.kind == Node::Kind::name && node.text == name) ||
          std::ranges::any_of(node.operands, [&](const auto& part) { return names(*part, name); });
-}
-
-// Calls visit for each condition that has to hold if the whole does.
-void for_each_part(const Node& node, const std::function<void(const Node&)>& visit) {
-  if (!is_binary(node, "&&")) return visit(node);
-  for (const auto& part : node.operands) for_each_part(*part, visit);
 }
 
 class Settling {
@@ -85,11 +78,8 @@ class Settling {
 void settle_integers(const KernelDescription& kernel, KernelInput& input) {
   Settling settling(kernel, input);
   for (const Expression& condition : kernel.conditions) {
-    const auto settle = [&](const Node& part) {
-      const auto holds = Expression::value_of(part, names_of(kernel, input));
-      if (!holds || *holds == 0) settling.settle(part);
-    };
-    for_each_part(condition.root(), settle);
+    const auto holds = condition.value(names_of(kernel, input));
+    if (!holds || *holds == 0) settling.settle(condition.root());
   }
 }
 

@@ -200,3 +200,216 @@ __global__ void contract_by_comment(int* a) {
   __syncthreads();  //twin:
   a[threadIdx.x] = s[127 - threadIdx.x];  //~ data-race
 }
+//== chosen_base
+//pass
+//--blockDim=64 --gridDim=64 --no-inline
+__global__ void chosen_base(int* p, int* q, int c) {
+  int* x = c ? p : q;
+  __assert(__ptr_base(x) == __ptr_base(p) || __ptr_base(x) == __ptr_base(q));
+  x[blockIdx.x * blockDim.x + threadIdx.x] = 1;  //~ data-race //twin: x[blockIdx.x + threadIdx.x] = blockIdx.x;
+}
+//== swapped_bases
+//pass
+//--blockDim=32 --gridDim=4
+__global__ void swapped_bases(float* in, float* out, int steps) {
+  float *a = in, *b = out;
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int s = 0; __invariant(__ptr_base(a) == __ptr_base(in) | __ptr_base(a) == __ptr_base(out)),
+       __invariant(__ptr_base(b) == __ptr_base(in) | __ptr_base(b) == __ptr_base(out)), s < steps; s++) {
+    b[i] = a[i] * 2;  //~ data-race //twin: b[i] = a[i ^ 1] * 2;
+    float* t = a; a = b; b = t;
+  }
+}
+//== other_thread
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void other_thread(int* a, int k) {
+  __requires(k == __other_int(k));
+  __assert(__uniform_int(k));
+  __assert(__implies(threadIdx.x != __other_int(threadIdx.x), __distinct_int(threadIdx.x + k)));
+  a[threadIdx.x] = k;  //~ data-race //twin: a[threadIdx.x & 62] = threadIdx.x;
+}
+//== global_requirement
+//pass
+//--blockDim=64 --gridDim=2
+__global__ void global_requirement(int* a, int n) {
+  __global_requires(n >= 64);
+  __global_requires(n <= 4096);
+  __global_ensures(n >= 64);
+  a[blockIdx.x * n + threadIdx.x] = 3;  //~ data-race //twin: a[blockIdx.x * (n - 64) + threadIdx.x] = blockIdx.x;
+}
+//== no_overflow
+//pass
+//--blockDim=64 --gridDim=2
+__global__ void no_overflow(unsigned* a, unsigned n) {
+  __requires(__add_noovfl_unsigned(n, 128));
+  __requires(n <= 1000);
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x + n;
+  a[i] = n;  //~ data-race //twin: a[i / 2] = i;
+}
+//== sum_of_bytes
+//pass
+//--blockDim=64 --gridDim=2
+__global__ void sum_of_bytes(unsigned* a) {
+  unsigned char x = threadIdx.x;
+  __assert(__add_noovfl_unsigned_char(x, 1) > 0);  //~ trap //twin: __assert(__add_noovfl_unsigned_char(x, 1) > 1);
+  a[blockIdx.x * 64 + threadIdx.x] = x;
+}
+//== numbered_barrier_invariants
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void numbered_barrier_invariants(unsigned* out) {
+  __shared__ unsigned len[64];
+  unsigned t = threadIdx.x;
+  len[t] = t;
+  __barrier_invariant_1(len[t] == t, t);
+  __barrier_invariant_2(len[t] <= 64, t, (t + 1) % 64);
+  __syncthreads();  //twin:
+  out[t] = len[(t + 1) % 64];  //~ data-race
+}
+//== snapshot
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void snapshot(int* out) {
+  __shared__ int s[64];
+  __shared__ int g[64];
+  s[threadIdx.x] = threadIdx.x;
+  __array_snapshot(g, s);
+  __syncthreads();  //twin:
+  out[threadIdx.x] = s[63 - threadIdx.x];  //~ data-race
+}
+//== uninterpreted_function
+//pass
+//--blockDim=64 --gridDim=1
+DECLARE_UF_BINARY(A, unsigned, unsigned, unsigned);
+__global__ void uninterpreted_function(unsigned* out) {
+  __assert(true);
+  out[threadIdx.x] = A(threadIdx.x, 2u);  //~ data-race //twin: out[threadIdx.x / 2] = A(threadIdx.x, 2u);
+}
+//== function_wide_invariant
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void function_wide_invariant(int* a) {
+  __function_wide_invariant(__write_implies(a, __write_offset_bytes(a) / sizeof(int) == threadIdx.x));
+  __function_wide_candidate_invariant(__no_read(a));
+  for (int i = 0; i < 10; i++) {
+    a[threadIdx.x] = i;  //~ data-race //twin: a[threadIdx.x ^ (i & 1)] = i;
+  }
+}
+//== ensured_result
+//pass
+//--blockDim=64 --gridDim=1 --no-inline
+__device__ int bar(int x);
+__device__ __noinline__ int bar(int x) {
+  __requires(x >= 0);
+  __ensures(__return_val() >= 0);
+  __ensures(__implies(__enabled(), __return_val_int() == x % 64));
+  return x % 64;
+}
+__global__ void ensured_result(int* a) {
+  a[bar(threadIdx.x)] = 1;  //~ data-race //twin: a[bar(threadIdx.x / 2)] = threadIdx.x;
+}
+//== uniform_function
+//pass
+//--blockDim=64 --gridDim=64 --no-inline
+__device__ void write_own(int* p) {
+  __requires(__uniform_int(blockIdx.x) & __uniform_bool(__enabled()));
+  p[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;  //~ data-race
+}
+__global__ void uniform_function(int* p, bool c) {
+  if (c) write_own(p);  //twin: if (c) write_own(p - blockIdx.x * 32);
+}
+//== read_and_write_invariants
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void read_and_write_invariants(int* a, int* b, int n) {
+  for (int i = threadIdx.x;
+       __invariant(__implies(__write(a), (__write_offset_bytes(a) / sizeof(int)) % blockDim.x == threadIdx.x)),
+       __invariant(__implies(__read(b), (__read_offset_bytes(b) / sizeof(int)) % blockDim.x == threadIdx.x)),
+       __invariant(i % blockDim.x == threadIdx.x), i < n; i += blockDim.x)
+    a[i] = b[i];  //~ data-race //twin: a[i - threadIdx.x] = b[i];
+}
+//== atomic_claims
+//pass
+//--blockDim=64 --gridDim=4
+// lengths: b = 256
+__global__ void atomic_claims(unsigned* a, unsigned* b) {
+  __assert(__no_atomic(a));
+  unsigned i = atomicAdd(a, 1u);
+  __assert(__atomic_implies(a, __atomic_offset_bytes(a) == 0));
+  __assert(__atomic_has_taken_value(a, 0, 3));
+  if (i < 256) b[i] = threadIdx.x;  //~ data-race //twin: if (i < 256) b[i / 2] = threadIdx.x;
+}
+//== goto_invariant
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void goto_invariant(int* a) {
+  int i = 0;
+head:
+  __assert(i >= 0); __assert(i <= 100);  //~ trap //twin: __assert(i < 100);
+  if (i < 100) {
+    a[threadIdx.x] += i;
+    i++;
+    goto head;
+  }
+}
+//== requires_pointers
+//pass
+//--blockDim=64 --gridDim=2
+__global__ void requires_pointers(int* a, int* b) {
+  __requires(a != b);
+  __requires(a != 0);
+  a[blockIdx.x * 64 + threadIdx.x] = b[threadIdx.x];  //~ data-race //twin: a[threadIdx.x] = b[threadIdx.x] + blockIdx.x;
+}
+//== same_group
+//pass
+//--blockDim=64 --gridDim=2
+__global__ void same_group(int* a) {
+  __assert(__implies(__same_group, blockIdx.x == __other_int(blockIdx.x)));
+  __assume(__same_group | true);
+  a[blockIdx.x * 64 + threadIdx.x] = blockIdx.x;  //~ data-race //twin: a[threadIdx.x] = blockIdx.x;
+}
+//== requires_distinct
+//pass
+//--blockDim=64 --gridDim=2
+__device__ void put(int* a, int i) {
+  __requires(__distinct_int(i));
+  a[i] = blockIdx.x;  //~ data-race
+}
+__global__ void requires_distinct(int* a) {
+  put(a, 2 * (blockIdx.x * blockDim.x + threadIdx.x));  //twin: put(a, blockIdx.x + threadIdx.x);
+}
+//== requires_flag
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void requires_flag(int* a, bool b, int k) {
+  __requires(b);
+  __requires(k > 0 && k <= 3);
+  if (!b) a[0] = threadIdx.x;
+  a[threadIdx.x * k] = 2;  //~ data-race //twin: if (b) a[threadIdx.x / k] = threadIdx.x;
+}
+//== requires_float
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void requires_float(float* a, float x) {
+  __requires(x > 0.0f);
+  __requires(x == x);  //twin: __requires(x < 2.0f);
+  if (!(x > 0.0f)) a[0] = threadIdx.x;
+  a[threadIdx.x] = x;  //~ data-race //twin: a[threadIdx.x / 2] = x + threadIdx.x;
+}
+//== requires_bytes
+//pass
+//--blockDim=64 --gridDim=1
+__global__ void requires_bytes(int* a, unsigned n) {
+  __requires(n == sizeof(float) * 16);
+  __requires(n * sizeof(int) < (1 << 20));
+  a[threadIdx.x % n] = threadIdx.x;  //~ data-race //twin: a[threadIdx.x % (n / 2)] = threadIdx.x;
+}
+//== requires_fields
+//pass
+//--blockDim=64 --gridDim=2
+struct Dims { int w, h; };
+__global__ void requires_fields(int* a, Dims d) {
+  __requires(d.w == 128 && d.h > 0 && d.h <= 64);
+  for (int y = 0; y < d.h; ++y) a[y * d.w + blockIdx.x * 64 + threadIdx.x] = y;  //~ data-race //twin: for (int y = 0; y < d.h; ++y) a[y * (d.w / 2) + blockIdx.x * 64 + threadIdx.x] = y;
+}

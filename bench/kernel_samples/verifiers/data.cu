@@ -333,3 +333,31 @@ __global__ void cells_begin_and_end(const unsigned* hash, unsigned* begin, unsig
   __syncthreads();  //twin:
   if (i < n && (i == 0 || h != s[threadIdx.x])) begin[h & 63] = h;  //~ data-race
 }
+//== texture_of_numbers
+//pass
+//--blockDim=64 --gridDim=4
+#include "cuda.h"
+texture<float, 1, cudaReadModeElementType> table;
+__global__ void texture_of_numbers(float* out) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = tex1Dfetch(table, i);  //~ data-race //twin: out[i / 2] = tex1Dfetch(table, i) + i;
+}
+//== texture_of_a_plane
+//pass
+//--blockDim=[16,16] --gridDim=[2,2]
+texture<unsigned char, 2> image;
+__global__ void texture_of_a_plane(unsigned char* out, int w) {
+  __requires(w == 32);
+  int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+  out[y * w + x] = x + tex2D(image, (float)x - 1, (float)y);  //~ data-race //twin: out[y * 16 + x] = x + tex2D(image, (float)x - 1, (float)y);
+}
+//== texture_of_fractions
+//pass
+//--blockDim=64 --gridDim=2
+texture<uchar4, 2, cudaReadModeNormalizedFloat> colours;
+__global__ void texture_of_fractions(float4* out) {
+  unsigned i = blockIdx.x * 64 + threadIdx.x;
+  float4 c = tex2D(colours, i % 16 + 0.5f, i / 16 + 0.5f);
+  out[i] = make_float4(c.y, c.x, c.w, i);  //~ data-race //twin: out[i % 64] = make_float4(c.y, c.x, c.w, i);
+}
+void bind(uchar4* image) { cudaBindTexture(0, colours, image, 64); }
