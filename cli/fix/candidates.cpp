@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "cli/fix/bound_rewrites.hpp"
+#include "cli/fix/insertion.hpp"
 #include "cli/fix/order_rewrites.hpp"
 #include "cli/fix/rewrites.hpp"
 #include "harness/causes/remedies.hpp"
@@ -20,19 +22,6 @@ using vgpu::Relation;
 
 constexpr std::size_t kOfRankMax = 64;
 
-// Between statements number `index` - 1 and `index` of a block.
-struct Gap {
-  std::size_t block, index;
-  friend auto operator<=>(const Gap&, const Gap&) = default;
-};
-
-// A source file and a statement in it.
-struct Place {
-  const std::string* file = nullptr;
-  const SourceTree* tree = nullptr;
-  std::size_t node = SourceNode::kNoNode;
-};
-
 std::vector<Place> places_of(const Sources& sources, const vgpu::AccessSide& side) {
   std::vector<Place> places;
   const auto found = sources.find(side.file);
@@ -43,85 +32,9 @@ std::vector<Place> places_of(const Sources& sources, const vgpu::AccessSide& sid
   return places;
 }
 
-std::size_t index_in(const SourceNode& block, std::size_t child) {
-  return static_cast<std::size_t>(std::ranges::find(block.children, child) -
-                                  block.children.begin());
-}
-
-void add_gap(std::vector<Gap>& gaps, const Gap& gap) {
-  if (std::ranges::find(gaps, gap) == gaps.end()) gaps.push_back(gap);
-}
-
-// The gaps around a statement and around what contains it, and at both ends of the loops around it;
-// the nearest first.
-std::vector<Gap> gaps_around(const Place& place) {
-  std::vector<Gap> gaps;
-  const SourceTree& tree = *place.tree;
-  for (std::size_t at = place.node; tree[at].kind != Kind::function; at = tree[at].parent) {
-    const std::size_t parent = tree[at].parent;
-    if (tree[parent].kind == Kind::block) {
-      const std::size_t index = index_in(tree[parent], at);
-      add_gap(gaps, {parent, index});
-      add_gap(gaps, {parent, index + 1});
-    }
-    const bool is_body = tree[at].kind == Kind::block && tree[parent].kind == Kind::loop;
-    if (is_body) {
-      add_gap(gaps, {at, 0});
-      add_gap(gaps, {at, tree[at].children.size()});
-    }
-  }
-  return gaps;
-}
-
-class Insertion {
- public:
-  Insertion(const Place& place, const Gap& gap) : place_(place), gap_(gap) {}
-
-  [[nodiscard]] std::optional<Patch> of(std::string_view text) const {
-    const SourceTree& tree = *place_.tree;
-    const SourceNode& block = tree[gap_.block];
-    if (block.children.empty()) return std::nullopt;
-    if (gap_.index == 0) return before(block.children[0], text);
-    return after(block.children[gap_.index - 1], text);
-  }
-
- private:
-  [[nodiscard]] Patch patch(std::size_t at, std::string text, std::string what) const {
-    Patch made;
-    made.files[*place_.file] = {{.at = at, .removed = 0, .text = std::move(text)}};
-    made.what.push_back(std::move(what));
-    return made;
-  }
-
-  // A line of its own where the statement begins its line, else in the line.
-  [[nodiscard]] Patch before(std::size_t node, std::string_view text) const {
-    const SourceTree& tree = *place_.tree;
-    const std::size_t at = tree[node].begin;
-    const std::string_view indent = tree.indentation_at(at);
-    const bool begins_line =
-        at == 0 || at - indent.size() == 0 || tree.text()[at - indent.size() - 1] == '\n';
-    const std::string what = fmt::format("{} before line {}", text, tree.line_of(at));
-    if (!begins_line) return patch(at, fmt::format("{} ", text), what);
-    return patch(at - indent.size(), fmt::format("{}{}\n", indent, text), what);
-  }
-
-  [[nodiscard]] Patch after(std::size_t node, std::string_view text) const {
-    const SourceTree& tree = *place_.tree;
-    const std::size_t end = tree[node].end;
-    const std::size_t line_end = std::min(tree.code().find('\n', end), tree.code().size());
-    const std::string_view rest = std::string_view(tree.code()).substr(end, line_end - end);
-    const std::string what = fmt::format("{} after line {}", text, tree.line_of(end - 1));
-    if (!trimmed(rest).empty()) return patch(end, fmt::format(" {}", text), what);
-    return patch(line_end, fmt::format("\n{}{}", tree.indentation_at(tree[node].begin), text),
-                 what);
-  }
-
-  const Place& place_;
-  Gap gap_;
-};
-
 // Of candidates for one finding: in the order of its remedies, those of values last.
-constexpr int kRankOfOrders = 20, kRankStep = 5, kRankOfAtomics = 40, kRankOfValues = 50;
+constexpr int kRankOfWaits = 8, kRankOfOrders = 20, kRankStep = 5, kRankOfAtomics = 40,
+              kRankOfValues = 50;
 
 class Proposals {
  public:
@@ -161,6 +74,7 @@ class Proposals {
                             .one_warp = kernels_.threads_max <= 32,
                             .races_between_warps = false,
                             .races = false};
+    propose_library_waits(finding, places);
     int rank = kRankOfOrders;
     for (const Remedy remedy : remedies_for(finding, facts)) {
       propose_by(remedy, finding, places, rank);
@@ -192,8 +106,11 @@ class Proposals {
       case Remedy::split: return propose_splits(finding, places, rank);
       case Remedy::atomic_update:
         for (const Place& place : places) {
+          int of_update = kRankOfAtomics;
           for (Patch& patch : atomic_updates(*place.file, *place.tree, place.node))
-            add(std::move(patch), kRankOfAtomics);
+            add(std::move(patch), of_update++);
+          for (Patch& patch : atomic_steps(*place.file, *place.tree, place.node))
+            add(std::move(patch), kRankOfAtomics + 2);
         }
         return;
       case Remedy::atomic_access:
@@ -211,6 +128,9 @@ class Proposals {
             add(std::move(patch), rank);
           for (Patch& patch : postponed_returns(*place.file, *place.tree, place.node))
             add(std::move(patch), rank - 1);
+          const std::size_t function = place.tree->function_of(place.node);
+          for (Patch& patch : other_counts(*place.file, *place.tree, function))
+            add(std::move(patch), rank + 1);
         }
         return;
       default: insert_around(places, remedy, rank);
@@ -229,11 +149,22 @@ class Proposals {
     }
   }
 
+  // Where a function waits for phases and copies at all, one more wait is likely what is missing.
+  void propose_library_waits(const vgpu::Finding& finding, const std::vector<Place>& places) {
+    if (finding.space != "shared") return;
+    for (const Place& place : places) {
+      const std::size_t function = place.tree->function_of(place.node);
+      for (const std::string& wait : library_waits(*place.tree, function)) {
+        for (const Gap& gap : gaps_around(place)) add(insertion(place, gap, wait), kRankOfWaits);
+      }
+    }
+  }
+
   void propose_phase_waits(const std::vector<Place>& places, int rank) {
     for (const Place& place : places) {
       const std::size_t function = place.tree->function_of(place.node);
       for (const std::string& wait : phase_waits(*place.tree, function)) {
-        for (const Gap& gap : gaps_around(place)) add(Insertion(place, gap).of(wait), rank);
+        for (const Gap& gap : gaps_around(place)) add(insertion(place, gap, wait), rank);
       }
     }
   }
@@ -242,8 +173,7 @@ class Proposals {
     for (const Place& place : places) {
       const SourceNode& function = (*place.tree)[place.tree->function_of(place.node)];
       if (function.children.empty()) continue;
-      add(Insertion(place, {function.children.front(), 0})
-              .of(inserted_text(Remedy::grid_wait).source),
+      add(insertion(place, {function.children.front(), 0}, inserted_text(Remedy::grid_wait).source),
           rank);
     }
   }
@@ -278,13 +208,17 @@ class Proposals {
 
   void propose_bounds(const Place& place) {
     if (!results_are_known_) return;
-    for (Patch& patch : shifted_comparisons(*place.file, *place.tree, place.node))
-      add(std::move(patch), kRankOfValues - 1);
-    for (Patch& patch : bounded_accesses(*place.file, *place.tree, place.node)) {
-      add(std::move(patch), kRankOfValues);
-    }
-    for (Patch& patch : bounded_variables(*place.file, *place.tree, place.node))
-      add(std::move(patch), kRankOfValues + 2);
+    const auto add_all = [&](std::vector<Patch> patches, int rank) {
+      for (Patch& patch : patches) add(std::move(patch), rank);
+    };
+    const std::string& file = *place.file;
+    const SourceTree& tree = *place.tree;
+    add_all(shifted_comparisons(file, tree, place.node), kRankOfValues - 1);
+    add_all(bounded_accesses(file, tree, place.node), kRankOfValues);
+    add_all(bounded_branches(file, tree, place.node), kRankOfValues + 1);
+    add_all(bounded_variables(file, tree, place.node), kRankOfValues + 2);
+    add_all(other_indices(file, tree, place.node), kRankOfValues + 3);
+    add_all(larger_arrays(file, tree, place.node), kRankOfValues + 4);
     for (Patch& patch : strided_accesses(*place.file, *place.tree, place.node)) {
       add(std::move(patch), 60);
     }
@@ -303,7 +237,7 @@ class Proposals {
   void insert_around(const std::vector<Place>& places, Remedy remedy, int rank) {
     const std::string_view text = inserted_text(remedy).source;
     for (const Place& place : places) {
-      for (const Gap& gap : gaps_around(place)) add(Insertion(place, gap).of(text), rank);
+      for (const Gap& gap : gaps_around(place)) add(insertion(place, gap, text), rank);
     }
   }
 
@@ -315,8 +249,8 @@ class Proposals {
         const std::vector<Gap> first = gaps_around(places[a]), second = gaps_around(places[b]);
         for (std::size_t i = 0; i < std::min(first.size(), kNearest); ++i) {
           for (std::size_t j = 0; j < std::min(second.size(), kNearest); ++j) {
-            auto both = Insertion(places[a], first[i]).of(text);
-            const auto other = Insertion(places[b], second[j]).of(text);
+            auto both = insertion(places[a], first[i], text);
+            const auto other = insertion(places[b], second[j], text);
             if (both && other && both->add(*other)) add(std::move(both), rank);
           }
         }
@@ -364,7 +298,7 @@ class Proposals {
       if (tree[parent].kind != Kind::block) continue;
       const std::size_t index = index_in(tree[parent], place.node);
       for (const std::size_t gap : {index, index + 1}) {
-        auto patch = Insertion(place, {parent, gap}).of("__threadfence();");
+        auto patch = insertion(place, {parent, gap}, "__threadfence();");
         if (!patch || std::ranges::find(singles, *patch) != singles.end()) continue;
         singles.push_back(std::move(*patch));
       }
@@ -465,8 +399,8 @@ std::optional<Patch> patch_at(const Sources& sources, const PlaceOfExperiment& p
       const std::size_t parent = tree[node].parent;
       if (tree[parent].kind != Kind::block) continue;
       const std::size_t index = index_in(tree[parent], node);
-      return Insertion(there, {parent, place.after ? index + 1 : index})
-          .of(inserted_text(remedy).source);
+      return insertion(there, {parent, place.after ? index + 1 : index},
+                       inserted_text(remedy).source);
     }
   }
   return std::nullopt;

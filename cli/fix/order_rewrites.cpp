@@ -8,7 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/fix/rewrites.hpp"
+#include "cli/fix/insertion.hpp"
+#include "cli/fix/statement_parts.hpp"
 
 namespace warpcheck {
 namespace {
@@ -95,6 +96,12 @@ std::optional<std::string> barrier_operand(std::string_view statement) {
   return std::string(trimmed(statement.substr(open + 1, close - open - 1)));
 }
 
+std::string_view last_word(std::string_view code) {
+  std::size_t begin = code.size();
+  while (begin > 0 && is_word_character(code[begin - 1])) --begin;
+  return code.substr(begin);
+}
+
 bool is_barrier(std::string_view code) {
   return code.starts_with("__syncthreads") || code.starts_with("__syncwarp") ||
          (code.ends_with(".sync();") && code.find('=') == kNoPlace);
@@ -102,19 +109,6 @@ bool is_barrier(std::string_view code) {
 
 std::size_t begin_of_line(const SourceTree& tree, std::size_t node) {
   return tree[node].begin - tree.indentation_at(tree[node].begin).size();
-}
-
-// Without the statement, and its line if it fills one.
-TextEdit without(const SourceTree& tree, std::size_t node) {
-  const std::size_t begin = begin_of_line(tree, node);
-  const std::string& text = tree.text();
-  const std::size_t end = text.find('\n', tree[node].end);
-  const bool fills_line =
-      (begin == 0 || text[begin - 1] == '\n') && end != kNoPlace &&
-      trimmed(std::string_view(tree.code()).substr(tree[node].end, end - tree[node].end)).empty();
-  if (fills_line && tree[tree[node].parent].kind == Kind::block)
-    return {.at = begin, .removed = end + 1 - begin, .text = {}};
-  return {.at = tree[node].begin, .removed = tree[node].end - tree[node].begin, .text = ";"};
 }
 
 }  // namespace
@@ -186,6 +180,55 @@ std::vector<std::string> phase_waits(const SourceTree& tree, std::size_t functio
   return waits;
 }
 
+std::vector<std::string> library_waits(const SourceTree& tree, std::size_t function) {
+  std::vector<std::string> waits;
+  const auto add = [&](std::string wait) {
+    if (std::ranges::find(waits, wait) == waits.end()) waits.push_back(std::move(wait));
+  };
+  const std::string_view code = tree.code_of(function);
+  for (std::size_t at = code.find(".arrive("); at != kNoPart; at = code.find(".arrive(", at + 1)) {
+    const std::string_view object = last_word(code.substr(0, at));
+    std::string_view before = trimmed(code.substr(0, at - object.size()));
+    if (!before.ends_with('=')) continue;
+    before.remove_suffix(1);
+    add(fmt::format("{}.wait(cuda::std::move({}));", object, last_word(trimmed(before))));
+  }
+  for (std::size_t at = find_word(code, "init"); at != kNoPart;
+       at = find_word(code, "init", at + 1)) {
+    const std::size_t open = at + std::string_view("init").size();
+    if (open >= code.size() || code.substr(open, 2) != "(&") continue;
+    const std::size_t comma = code.find(',', open);
+    if (comma == kNoPart) continue;
+    add(fmt::format("{}.arrive_and_wait();", trimmed(code.substr(open + 2, comma - open - 2))));
+  }
+  for (const std::string_view member : {".producer_commit(", ".consumer_release("}) {
+    const std::size_t at = code.find(member);
+    if (at != kNoPart) add(fmt::format("{}.consumer_wait();", last_word(code.substr(0, at))));
+  }
+  if (find_word(code, "__pipeline_commit") != kNoPart) add("__pipeline_wait_prior(0);");
+  return waits;
+}
+
+std::vector<Patch> other_counts(const std::string& file, const SourceTree& tree,
+                                std::size_t function) {
+  std::vector<Patch> patches;
+  const std::string_view code(tree.code());
+  for (std::size_t at = find_word(code, "init", tree[function].begin);
+       at != kNoPart && at < tree[function].end; at = find_word(code, "init", at + 1)) {
+    const std::size_t open = at + std::string_view("init").size();
+    if (open >= code.size() || code.substr(open, 2) != "(&") continue;
+    const std::size_t close = closing_bracket(code, open), comma = code.find(',', open);
+    if (close == kNoPart || comma == kNoPart || comma > close) continue;
+    const std::string_view count = trimmed(code.substr(comma + 1, close - comma - 1));
+    for (const std::string_view other : {"blockDim.x", "1"}) {
+      if (count == other) continue;
+      patches.push_back(rewritten(file, tree, comma + 1, close, fmt::format(" {}", other),
+                                  fmt::format("a count of {} for {}", other, count)));
+    }
+  }
+  return patches;
+}
+
 std::vector<Patch> moved_barriers(const std::string& file, const SourceTree& tree,
                                   std::size_t node) {
   std::vector<Patch> patches;
@@ -215,25 +258,6 @@ std::vector<Patch> moved_barriers(const std::string& file, const SourceTree& tre
       fmt::format("{} of line {} left out", barrier, tree.line_of(tree[node].begin)));
   left_out.files[file] = {removal};
   patches.push_back(std::move(left_out));
-  return patches;
-}
-
-std::vector<Patch> shifted_comparisons(const std::string& file, const SourceTree& tree,
-                                       std::size_t node) {
-  std::vector<Patch> patches;
-  for (std::size_t at = node; tree[at].kind != Kind::function; at = tree[at].parent) {
-    if (tree[at].kind != Kind::branch && tree[at].kind != Kind::loop) continue;
-    const std::string_view head = tree.head_of(at);
-    for (std::size_t i = 0; i + 1 < head.size(); ++i) {
-      const char c = head[i];
-      if (c != '<' && c != '>') continue;
-      const bool is_shift = head[i + 1] == c || (i > 0 && (head[i - 1] == c || head[i - 1] == '-'));
-      if (is_shift || head[i + 1] != '=') continue;
-      const std::string narrow(1, c);
-      patches.push_back(rewritten(file, tree, tree[at].head_begin + i, tree[at].head_begin + i + 2,
-                                  narrow, fmt::format("{} for {}=", narrow, narrow)));
-    }
-  }
   return patches;
 }
 

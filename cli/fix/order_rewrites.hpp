@@ -1,5 +1,5 @@
 // Changes of what orders threads that are more than a statement inserted: wider scopes, waits for a
-// phase, barriers at other places; and comparisons that are off by one.
+// phase, barriers at other places, and how many arrive at one.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,16 @@ std::vector<Patch> wider_masks(const std::string& file, const SourceTree& tree,
 // objects of inline PTX with mbarrier instructions.
 std::vector<std::string> phase_waits(const SourceTree& tree, std::size_t function);
 
+// Statements that wait for what cuda::barrier, cuda::pipeline and __pipeline_commit() of the
+// function announce.
+std::vector<std::string> library_waits(const SourceTree& tree, std::size_t function);
+
+// The threads of the block, or one, as the count of a cuda::barrier.
+std::vector<Patch> other_counts(const std::string& file, const SourceTree& tree,
+                                std::size_t function);
+
 // A barrier statement before or behind the branches and loops around it, or left out.
 std::vector<Patch> moved_barriers(const std::string& file, const SourceTree& tree,
                                   std::size_t node);
-
-// The comparison in the condition of a statement, or around it, with `<` for `<=` and so on.
-std::vector<Patch> shifted_comparisons(const std::string& file, const SourceTree& tree,
-                                       std::size_t node);
 
 }  // namespace warpcheck

@@ -1,4 +1,4 @@
-// Wider scopes, waits for a phase, moved barriers, comparisons that are off by one.
+// Wider scopes, waits for a phase, moved barriers.
 #include "cli/fix/order_rewrites.hpp"
 
 #include <gtest/gtest.h>
@@ -71,13 +71,21 @@ TEST(MovedBarriers, GoAroundWhatContainsThem) {
   EXPECT_TRUE(moved_barriers("k.cu", tree, tree.statements_at(3).back()).empty());
 }
 
-TEST(ShiftedComparisons, OfTheConditionsAround) {
+TEST(LibraryWaits, AreForWhatTheFunctionAnnounces) {
   const SourceTree tree(
-      "void f() {\n  for (int i = 0; i <= n; i <<= 1) {\n    a[i] = 1;\n  }\n}\n");
-  const std::vector<Patch> patches =
-      shifted_comparisons("k.cu", tree, tree.statements_at(3).back());
-  ASSERT_EQ(patches.size(), 1U);
-  EXPECT_NE(patched(tree, patches[0]).find("i < n; i <<= 1"), std::string::npos);
+      "void f() {\n  init(&bar, 32);\n  auto token = bar.arrive();\n  "
+      "pipe.producer_commit();\n}\n");
+  EXPECT_EQ(library_waits(tree, 0),
+            (std::vector<std::string>{"bar.wait(cuda::std::move(token));", "bar.arrive_and_wait();",
+                                      "pipe.consumer_wait();"}));
+  EXPECT_TRUE(library_waits(SourceTree("void f() {\n  init(bar);\n}\n"), 0).empty());
+}
+
+TEST(OtherCounts, OfABarrierAreThoseOfItsThreads) {
+  const SourceTree tree("void f() {\n  if (t == 0) init(&bar, blockDim.x + 1);\n}\n");
+  const std::vector<Patch> patches = other_counts("k.cu", tree, 0);
+  ASSERT_EQ(patches.size(), 2U);
+  EXPECT_NE(patched(tree, patches[0]).find("init(&bar, blockDim.x);"), std::string::npos);
 }
 
 }  // namespace

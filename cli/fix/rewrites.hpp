@@ -16,11 +16,6 @@
 
 namespace warpcheck {
 
-// The patch that puts `text` in the place of the characters from `begin` to `end`.
-//   what: was done, for people; the line is added
-Patch rewritten(const std::string& file, const SourceTree& tree, std::size_t begin, std::size_t end,
-                std::string text, std::string_view what);
-
 // `a[i] += a[j];` under an `if`: the value is read, all threads wait, the result is stored.
 std::optional<Patch> split_statement(const std::string& file, const SourceTree& tree,
                                      std::size_t node, std::string_view barrier);
@@ -29,17 +24,12 @@ std::optional<Patch> split_statement(const std::string& file, const SourceTree& 
 std::vector<Patch> atomic_updates(const std::string& file, const SourceTree& tree,
                                   std::size_t node);
 
+// `slot = count++;` as `slot = atomicAdd(&count, 1);`.
+std::vector<Patch> atomic_steps(const std::string& file, const SourceTree& tree, std::size_t node);
+
 // `flag = e;` as `atomicExch(&flag, e);`.
 std::optional<Patch> atomic_store(const std::string& file, const SourceTree& tree,
                                   std::size_t node);
-
-// `a[i] = ...;` only if `i < n`, for each bound that the function knows; `i < n ? a[i] : 0`.
-std::vector<Patch> bounded_accesses(const std::string& file, const SourceTree& tree,
-                                    std::size_t node);
-
-// `a[y * n + x] = ...;` only if `y < m`, for each variable of an index and each bound.
-std::vector<Patch> bounded_variables(const std::string& file, const SourceTree& tree,
-                                     std::size_t node);
 
 // A statement for threadIdx.x as a loop over all elements of a shared array.
 std::vector<Patch> strided_accesses(const std::string& file, const SourceTree& tree,

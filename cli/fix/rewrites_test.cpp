@@ -6,31 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/fix/rewrites_test_fixture.hpp"
+
 namespace warpcheck {
 namespace {
-
-// A kernel whose body is these lines, from line 3 on.
-SourceTree kernel_with(const std::string& lines) {
-  return SourceTree("// { not code\n__global__ void k(int* a, const int* in, int n) {\n" + lines +
-                    "}\n");
-}
-
-std::string applied(const SourceTree& tree, const Patch& patch) {
-  const std::string text = edited_text(tree.text(), patch.files.at("k.cu"));
-  const std::size_t begin = text.find("{\n", text.find('\n')) + 2;
-  return text.substr(begin, text.size() - begin - 2);
-}
-
-std::vector<std::string> applied(const SourceTree& tree, const std::vector<Patch>& patches) {
-  std::vector<std::string> texts;
-  for (const Patch& patch : patches) texts.push_back(applied(tree, patch));
-  return texts;
-}
-
-std::size_t statement_of(const SourceTree& tree, std::uint32_t line) {
-  const std::vector<std::size_t> found = tree.statements_at(line);
-  return found.empty() ? SourceNode::kNoNode : found.back();
-}
 
 TEST(SourceTree, KnowsTheStatementsOfALine) {
   const SourceTree tree = kernel_with(
@@ -85,32 +64,13 @@ TEST(AtomicUpdates, KnowTheUsualForms) {
   EXPECT_EQ(atomic("a[2 * t] -= n + 1;"), "atomicAdd(&a[2 * t], -(n + 1));\n");
   EXPECT_EQ(atomic("*a = *a + n;"), "atomicAdd(&*a, n);\n");
   EXPECT_EQ(atomic("a[0] = max(a[0], in[t]);"), "atomicMax(&a[0], in[t]);\n");
+  EXPECT_EQ(atomic("a[0] = max(in[t], a[0]);"), "atomicMax(&a[0], in[t]);\n");
+  EXPECT_EQ(atomic("a[0] = fminf(a[0], in[t]);"), "atomicMin(&a[0], in[t]);\n");
+  EXPECT_EQ(atomic("*a = n + *a;"), "atomicAdd(&*a, n);\n");
+  EXPECT_EQ(atomic("a[0] = max(in[t], in[0]);"), "");
   EXPECT_EQ(atomic("a[0] *= 2;"), "");
   EXPECT_EQ(atomic("int x = 2;"), "");
   EXPECT_EQ(atomic("if (a[0] <= 2) return;"), "");
-}
-
-TEST(BoundedAccesses, AskEachBoundThatTheFunctionKnows) {
-  const SourceTree tree = kernel_with("  a[2 * t] = 7;\n  if (t > 0) a[t] = 1;\n");
-  EXPECT_EQ(applied(tree, bounded_accesses("k.cu", tree, statement_of(tree, 3))),
-            (std::vector<std::string>{"  if (2 * t < n) a[2 * t] = 7;\n  if (t > 0) a[t] = 1;\n"}));
-  EXPECT_EQ(applied(tree, bounded_accesses("k.cu", tree, statement_of(tree, 4))),
-            (std::vector<std::string>{"  a[2 * t] = 7;\n  if (t > 0 && t < n) a[t] = 1;\n"}));
-}
-
-TEST(BoundedAccesses, ASharedArrayHasItsOwn) {
-  const SourceTree tree =
-      kernel_with("  __shared__ int s[64];\n  const int x = s[t];\n  s[n] = x;\n");
-  EXPECT_EQ(applied(tree, bounded_accesses("k.cu", tree, statement_of(tree, 4))),
-            (std::vector<std::string>{
-                "  __shared__ int s[64];\n  const int x = (t < 64 ? s[t] : 0);\n  s[n] = x;\n"}));
-}
-
-TEST(BoundedVariables, AreThoseOfAnIndex) {
-  const SourceTree tree = kernel_with("  if (x < n) a[y * n + x] = in[x];\n");
-  EXPECT_EQ(applied(tree, bounded_variables("k.cu", tree, statement_of(tree, 3))),
-            (std::vector<std::string>{"  if (x < n && x < n) a[y * n + x] = in[x];\n",
-                                      "  if (x < n && y < n) a[y * n + x] = in[x];\n"}));
 }
 
 TEST(StridedAccesses, BecomeALoopOverASharedArray) {
@@ -153,7 +113,34 @@ TEST(InitialValues, AreOfSharedAndLocalVariables) {
             (std::vector<std::string>{
                 "  __shared__ int sum;\n  if (threadIdx.x == 0) sum = 0;\n  __syncthreads();\n"
                 "  int x;\n  a[0] = sum + x;\n",
-                "  __shared__ int sum;\n  int x = 0;\n  a[0] = sum + x;\n"}));
+                "  __shared__ int sum;\n  int x = 0;\n  a[0] = sum + x;\n",
+                "  __shared__ int sum;\n  int x = -2147483647 - 1;\n  a[0] = sum + x;\n",
+                "  __shared__ int sum;\n  int x = 2147483647;\n  a[0] = sum + x;\n",
+                "  __shared__ int sum;\n  int x = 1;\n  a[0] = sum + x;\n",
+                "  __shared__ int sum;\n  int x = -1;\n  a[0] = sum + x;\n"}));
+}
+
+// For types without an atomic function of their own.
+TEST(AtomicUpdates, MayBeThoseOfAnAtomicRef) {
+  const SourceTree tree = kernel_with("  if (in[t] > *a) *a = in[t];\n");
+  const auto patches = atomic_updates("k.cu", tree, statement_of(tree, 3));
+  ASSERT_EQ(patches.size(), 2U);
+  const std::vector<TextEdit>& edits = patches[1].files.at("k.cu");
+  ASSERT_EQ(edits.size(), 2U);
+  EXPECT_EQ(edits[0].text, "#include <cuda/atomic>\n");
+  EXPECT_EQ(edits[1].text,
+            "cuda::atomic_ref<cuda::std::remove_reference_t<decltype(*a)>, "
+            "cuda::thread_scope_device>(*a).fetch_max(in[t], cuda::memory_order_relaxed);");
+}
+
+TEST(AtomicSteps, GiveTheNumberBefore) {
+  const SourceTree tree = kernel_with("  a[(*in)++] = n;\n  const int x = a[n + 1]++;\n");
+  EXPECT_EQ(
+      applied(tree, atomic_steps("k.cu", tree, statement_of(tree, 3))),
+      (std::vector<std::string>{"  a[atomicAdd(&(*in), 1)] = n;\n  const int x = a[n + 1]++;\n"}));
+  EXPECT_EQ(
+      applied(tree, atomic_steps("k.cu", tree, statement_of(tree, 4))),
+      (std::vector<std::string>{"  a[(*in)++] = n;\n  const int x = atomicAdd(&a[n + 1], 1);\n"}));
 }
 
 // An update names its place once; other calls may do something each time.

@@ -190,7 +190,9 @@ bool UniformPlaces::all_come_by(const Patch& patch) const {
   for (const auto& [file, edits] : patch.files) {
     const SourceTree& tree = sources_.at(file);
     for (const TextEdit& edit : edits) {
-      const bool of_block = edit.text.find("__syncthreads()") != std::string::npos;
+      const bool of_block = std::ranges::any_of(
+          std::array{"__syncthreads()", ".arrive_and_wait()", ".consumer_wait()"},
+          [&](std::string_view order) { return edit.text.find(order) != std::string::npos; });
       const bool of_warp = edit.text.find("__syncwarp()") != std::string::npos ||
                            edit.text == "0xffffffff";  // a mask
       const bool of_grid = edit.text.find("this_grid().sync()") != std::string::npos;
