@@ -66,9 +66,10 @@ std::string fix_text(const FixArguments& arguments, const Fix& fix) {
   std::string text =
       fmt::format("FIXED {}\n", words_of_program(arguments.program)) + what_text(fix);
   text += fmt::format(
-      "  verified with the code that nvcc makes of the changed source, in both builds and warp "
+      "  verified with the {} that nvcc makes of the changed source, in {}warp "
       "models:\n    {} of the program with these arguments, under all strategies: no finding, "
       "status 0\n",
+      fix.is_of_host ? "program" : "code", fix.is_of_host ? "both " : "both builds and ",
       counted(fix.trials, "run"));
   text += fmt::format("  thread instructions {} -> {}\n", fix.steps_before, fix.steps_after);
   text += fmt::format("  {} tried; {} would do as well for the known runs\n",
@@ -79,7 +80,7 @@ std::string fix_text(const FixArguments& arguments, const Fix& fix) {
   return text + "\n" + diff_of(fix);
 }
 
-// A change of host code is named, and not made: what a call stands for is not known here.
+// A change of host code that is named, and not made.
 std::string host_fix_text(const std::string& title, const Fix& fix) {
   return fmt::format(
       "HOST CODE of {}\n  it lacks {}\n  verified with that supposed, in both warp models: {} "
@@ -136,7 +137,7 @@ int end_fix(const FixArguments& arguments, const std::string& title, const Fix& 
     print(fmt::format("no patch for {}: {}\n", title, fix.refusal));
     return kFindings;
   }
-  if (!fix.host_change.empty()) {
+  if (!fix.host_change.empty() && fix.patch.files.empty()) {
     print(host_fix_text(title, fix));
     if (arguments.apply) complain("host code is not changed: do it by hand");
     return arguments.apply ? kCannot : kNothingFound;

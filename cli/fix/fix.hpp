@@ -26,9 +26,11 @@ struct FixOptions {
 
 struct Fix {
   std::string refusal;  // not empty: why there is no patch
-  // Not empty: what the host's code has to do, supposed in the runs that verify it; no patch.
+  // Not empty: what the host's code has to do, supposed in the runs that verify it.
   std::string host_change;
+  // Empty, with a host_change: what the host's code has to do is known, and not how.
   Patch patch;
+  bool is_of_host = false;  // the patch changes host code: verified in the program built again
   // By the file's name in the patch: texts, and where it is.
   std::map<std::string, std::string> before, after, paths;
   std::uint64_t tried = 0;                                // candidates that compiled

@@ -87,14 +87,18 @@ void FixSearch::add_source(const std::string& name, const std::string& path) {
   paths_[name] = path;
 }
 
+ChangedFiles FixSearch::changed_by(const Patch& patch) const {
+  ChangedFiles changed;
+  for (const auto& [file, edits] : patch.files)
+    changed[paths_.at(file)] = edited_text(sources_.at(file).text(), edits);
+  return changed;
+}
+
 bool FixSearch::compile(FixAttempt& attempt, Build build) {
   if (options_.is_interrupted && options_.is_interrupted()) attempt.fails_to_compile = true;
   if (attempt.fails_to_compile) return false;
   attempt.texts.resize(units_.size());
-  ChangedFiles changed;
-  for (const auto& [file, edits] : attempt.patch.files) {
-    changed[paths_.at(file)] = edited_text(sources_.at(file).text(), edits);
-  }
+  const ChangedFiles changed = changed_by(attempt.patch);
   for (std::size_t i = 0; i < units_.size(); ++i) {
     std::string& text =
         build == Build::optimized ? attempt.texts[i].optimized : attempt.texts[i].unoptimized;
@@ -136,8 +140,9 @@ void FixSearch::extend(FixAttempt base) {
     std::vector<Candidate> candidates = candidates_for(sources_, why, kernels_, knows_results());
     for (const std::string& text : expected_) {
       if (auto expected = candidate_of_experiment(sources_, text))
-        candidates.insert(candidates.begin(), *std::move(expected));
+        candidates.push_back(*std::move(expected));
     }
+    std::ranges::stable_sort(candidates, {}, &Candidate::rank);
     const UniformPlaces places(sources_);
     std::erase_if(candidates, [&](const Candidate& one) { return !places.all_come_by(one.patch); });
     std::vector<FixAttempt> attempts;

@@ -65,6 +65,10 @@ class FixSearch {
 
   [[nodiscard]] const FixOptions& options() const { return options_; }
   [[nodiscard]] const std::vector<SourceUnit>& units() const { return units_; }
+  [[nodiscard]] const Sources& sources() const { return sources_; }
+  [[nodiscard]] ChangedFiles changed_by(const Patch& patch) const;
+  // Of an attempt that is verified.
+  void accept(const FixAttempt& attempt);
   Fix fix_;
 
  private:
@@ -72,7 +76,6 @@ class FixSearch {
   void try_candidates(const FixAttempt& base, const std::vector<Candidate>& candidates,
                       std::vector<FixAttempt>& attempts);
   bool verify_best(std::vector<FixAttempt>& attempts);
-  void accept(const FixAttempt& attempt);
 
   const FixOptions& options_;
   std::vector<SourceUnit> units_;

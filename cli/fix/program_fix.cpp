@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <thread>
@@ -18,6 +19,7 @@
 #include "cli/exec/run_output.hpp"
 #include "cli/fix/build_options.hpp"
 #include "cli/fix/fix_search.hpp"
+#include "cli/fix/host_search.hpp"
 #include "harness/case/settings.hpp"
 #include "harness/causes/changes.hpp"
 #include "harness/trial/schedule_search.hpp"
@@ -37,6 +39,9 @@ using cudart::Build;
 // A run that hangs in its host code is ended after so many times as long as the first one took, and
 // some seconds.
 constexpr double kTimesFirst = 20, kMoreSeconds = 20;
+
+// Changes of host code that are tried: each takes a whole build.
+constexpr std::size_t kHostBuildsMax = 40;
 
 // How the program is run.
 struct RunOfFix {
@@ -94,18 +99,28 @@ class ProgramFix final : public FixSearch {
           fmt::format("{} of it show nothing", counted(std::size_t(program_.runs), "run")));
     }
     checks_itself_ = first->status != 0;
-    only_bounds_ = std::ranges::all_of(first->verdict.findings, [](const vgpu::Finding& finding) {
-      return finding.kind == vgpu::FindingKind::out_of_bounds;
+    keeps_bytes_ = std::ranges::all_of(first->verdict.findings, [](const vgpu::Finding& finding) {
+      return finding.kind == vgpu::FindingKind::out_of_bounds ||
+             (finding.kind == vgpu::FindingKind::uninitialized_read && finding.space == "shared");
     });
-    if (first->verdict.findings.empty()) only_bounds_ = false;
-    if (holds_with_host_change(first->verdict)) return std::move(fix_);
-    if (const std::string why = find_sources(*first); !why.empty()) return refuse(why);
+    if (first->verdict.findings.empty()) keeps_bytes_ = false;
+    const bool is_of_host = holds_with_host_change(first->verdict);
+    const std::string why = find_sources(*first);
+    if (is_of_host) {
+      if (why.empty()) patch_host_code();
+      return std::move(fix_);
+    }
+    if (!why.empty()) return refuse(why);
+    if (names_host_code(first->verdict) && patch_host_code()) return std::move(fix_);
     expect_of(causes_of_program({.run = &first->run,
                                  .settings = settings_of(known_.front(), {}),
                                  .findings = first->verdict.findings,
                                  .seconds = limit_s_ / kTimesFirst},
                                 supervisor_, runner_));
-    return search();
+    Fix fix = search();
+    if (fix.refusal.empty() || supervisor_.is_stopped()) return fix;
+    fix_ = {};
+    return patch_host_code() ? std::move(fix_) : fix;
   }
 
  private:
@@ -148,6 +163,74 @@ class ProgramFix final : public FixSearch {
     return true;
   }
 
+  // Whether a finding tells that a call of the host has gone before it.
+  static bool names_host_code(const Verdict& failing) {
+    return std::ranges::any_of(failing.findings, [](const vgpu::Finding& finding) {
+      return !finding.cause.empty() || finding.kind == vgpu::FindingKind::api_error ||
+             finding.kind == vgpu::FindingKind::invalid_free;
+    });
+  }
+
+  // The program of one file is built again with each change of its host code, until one is
+  // verified.
+  bool patch_host_code() {
+    if (units().size() != 1 || tried_host_) return false;
+    tried_host_ = true;
+    const std::uint64_t trials = fix_.trials;
+    const std::optional<Seen> unchanged = see_built({});
+    if (!unchanged || !unchanged->verdict.failed()) return false;
+    const Verdict failing = named_as_in_patches(unchanged->verdict);
+    std::size_t builds = 0;
+    for (const Patch& patch : host_patches_for(sources(), failing, checks_itself_)) {
+      if (++builds > kHostBuildsMax || supervisor_.is_stopped()) break;
+      step(fmt::format("tries {}", patch.what.front()));
+      const std::optional<Seen> seen = see_built(changed_by(patch));
+      if (!seen) continue;
+      ++fix_.tried;
+      if (is_bad(*seen) || !built_runs_silently()) continue;
+      FixAttempt attempt;
+      attempt.patch = patch;
+      attempt.steps = seen->instructions;
+      fix_.steps_before = unchanged->instructions;
+      fix_.is_of_host = true;
+      accept(attempt);
+      built_.reset();
+      return true;
+    }
+    built_.reset();
+    fix_.trials = trials;
+    return false;
+  }
+
+  // The known failing run of the program built again; nothing: it cannot be built.
+  std::optional<Seen> see_built(const ChangedFiles& changed) {
+    built_.reset();
+    const fs::path folder = program_.directory / "built";
+    fs::create_directories(folder / "run");
+    const fs::path program = folder / fs::path(program_.path).filename();
+    std::string why;
+    if (!build_program(units().front(), changed, program, why)) return std::nullopt;
+    built_ = std::make_unique<ProgramRunner>(supervisor_, program.string(), program_.arguments,
+                                             drop_in_directory(), folder / "run");
+    return see(known_.front(), {});
+  }
+
+  // All schedules, in both warp models.
+  bool built_runs_silently() {
+    fix_.trials = 0;
+    for (const auto& [model, name] : kWarpModelNames) {
+      std::optional<RunOutput> first;
+      for (int number = 1; number <= program_.runs; ++number) {
+        const Seen seen = see({.model = model, .number = number}, {});
+        if (supervisor_.is_stopped() || is_bad(seen)) return false;
+        if (!first) first = seen.output;
+        if (!checks_itself_ && !differences(*first, seen.output).empty()) return false;
+        ++fix_.trials;
+      }
+    }
+    return true;
+  }
+
   static bool is_bad(const Seen& seen) {
     return seen.verdict.failed() || !seen.verdict.refusals.empty() || !seen.ended ||
            seen.status != 0;
@@ -172,9 +255,10 @@ class ProgramFix final : public FixSearch {
 
   // texts: files with the code of the units; none: the program's own
   Seen see(const RunOfFix& how, const std::vector<std::string>& texts) {
-    if (limit_s_ > 0) runner_.set_timeout(limit_s_);
+    ProgramRunner& runner = built_ ? *built_ : runner_;
+    if (limit_s_ > 0) runner.set_timeout(limit_s_);
     const auto begin = std::chrono::steady_clock::now();
-    const ProgramRun run = runner_.run(settings_of(how, texts), runner_.directory() / "silent");
+    const ProgramRun run = runner.run(settings_of(how, texts), runner.directory() / "silent");
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     if (limit_s_ == 0) limit_s_ = kTimesFirst * took.count() + kMoreSeconds;
     ProgramReport report(ExpectedFindings(), program_.path);
@@ -294,7 +378,7 @@ class ProgramFix final : public FixSearch {
     return options_of_build(path, folders).value_or(std::vector<std::string>());
   }
 
-  [[nodiscard]] bool knows_results() const override { return checks_itself_ || only_bounds_; }
+  [[nodiscard]] bool knows_results() const override { return checks_itself_ || keeps_bytes_; }
 
   // Names in findings are relative to the current folder; in patches, to the root.
   Verdict named_as_in_patches(Verdict verdict) const {
@@ -402,10 +486,10 @@ class ProgramFix final : public FixSearch {
     return true;
   }
 
-  // Accesses out of bounds do nothing here, so a bound that only leaves them out changes nothing
-  // that reaches the host.
+  // Accesses out of bounds do nothing here, and unwritten shared memory holds zeros, so a bound
+  // that only leaves them out, or a first zero, changes nothing that reaches the host.
   [[nodiscard]] bool has_own_output(Build build, const RunOutput& patched) const {
-    if (checks_itself_ || !only_bounds_ || build != Build::optimized) return true;
+    if (checks_itself_ || !keeps_bytes_ || build != Build::optimized) return true;
     return differences(plain_, patched).empty();
   }
 
@@ -417,6 +501,7 @@ class ProgramFix final : public FixSearch {
   const ProgramToFix& program_;
   Supervisor& supervisor_;
   ProgramRunner runner_;
+  std::unique_ptr<ProgramRunner> built_;  // of the program built again; then it is run
   const std::uint64_t memory_bytes_ = cudart::device_memory_of_host();
   const fs::path root_ = patch_root();
   double limit_s_ = 0;  // of a run
@@ -424,7 +509,10 @@ class ProgramFix final : public FixSearch {
   RunOutput plain_;  // of the program as it is, run 1
   cudart::Suppositions supposed_;
   bool checks_itself_ = false;  // its exit status says whether its results are right
-  bool only_bounds_ = false;    // it does nothing wrong but leave its arrays
+  // It does nothing wrong but leave its arrays, or read shared memory that is unwritten: what it
+  // brings to the host must stay the same.
+  bool keeps_bytes_ = false;
+  bool tried_host_ = false;
 };
 
 }  // namespace

@@ -175,16 +175,31 @@ int main() {
 }
 )";
 
-TEST_F(FixProgram, WhatHostCodeLacksIsNamed) {
+TEST_F(FixProgram, HostCodeIsPatched) {
   std::ofstream(directory_ / "reverse.cu") << kTwoStreams;
   ASSERT_EQ(shell(kBuild).status, 0);
-  const Outcome fixed = run("fix --runs 2 -- ./reverse");
+  const Outcome fixed =
+      run(std::string("fix --runs 2 --apply --build '") + kBuild + "' -- ./reverse");
   EXPECT_EQ(fixed.status, 0) << fixed.out;
-  EXPECT_NE(fixed.out.find("HOST CODE of ./reverse\n  it lacks an order of the streams "
-                           "(cudaStreamWaitEvent(), or one stream) between "),
+  EXPECT_NE(fixed.out.find("FIXED ./reverse\n  a wait of stream two for stream one before line "),
             std::string::npos)
       << fixed.out;
-  EXPECT_NE(fixed.out.find("4 runs without a finding"), std::string::npos) << fixed.out;
+  EXPECT_NE(fixed.out.find("\n    4 runs of the program"), std::string::npos) << fixed.out;
+  EXPECT_NE(fixed.out.find("the built program shows nothing in 2 runs\n"), std::string::npos)
+      << fixed.out;
+  EXPECT_NE(read("reverse.cu").find("  cudaStreamWaitEvent(two, done, 0);\n"), std::string::npos);
+}
+
+TEST_F(FixProgram, WhatHostCodeLacksIsNamedWhereItCannotBeBuiltAgain) {
+  std::ofstream(directory_ / "reverse.cu") << kTwoStreams;
+  ASSERT_EQ(shell(kBuild).status, 0);
+  const Outcome named = run("fix --runs 2 --nvcc --no-such-option -- ./reverse");
+  EXPECT_EQ(named.status, 0) << named.out;
+  EXPECT_NE(named.out.find("HOST CODE of ./reverse\n  it lacks an order of the streams "
+                           "(cudaStreamWaitEvent(), or one stream) between "),
+            std::string::npos)
+      << named.out;
+  EXPECT_NE(named.out.find("4 runs without a finding"), std::string::npos) << named.out;
 }
 
 }  // namespace

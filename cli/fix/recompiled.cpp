@@ -109,6 +109,30 @@ std::vector<std::string> compile_options_of(const SourceUnit& unit, const fs::pa
 
 }  // namespace
 
+namespace {
+
+// The command up to the options of the unit.
+std::vector<std::string> command_for(const SourceUnit& unit, const fs::path& sources,
+                                     std::vector<std::string> command) {
+  const std::string architecture = unit.target.starts_with("sm_") ? unit.target.substr(3) : "75";
+  command.insert(command.begin(), nvcc_program());
+  command.push_back("-arch=compute_" + architecture);
+  for (std::string& option : compile_options_of(unit, sources))
+    command.push_back(std::move(option));
+  return command;
+}
+
+bool compiles(const std::vector<std::string>& command, const TemporaryFiles& directory,
+              const fs::path& sources, std::string& why) {
+  const fs::path messages = directory / "messages";
+  if (run_nvcc(command, messages) == 0) return true;
+  why = first_error(messages, sources.string());
+  if (why.empty()) why = "nvcc failed without a message";
+  return false;
+}
+
+}  // namespace
+
 std::optional<std::string> compile_unit(const SourceUnit& unit, const ChangedFiles& changed,
                                         cudart::Build build, std::string& why) {
   const TemporaryFiles directory("fix");
@@ -116,22 +140,26 @@ std::optional<std::string> compile_unit(const SourceUnit& unit, const ChangedFil
   const fs::path sources = directory / "sources";
   const fs::path input = write_changed(unit, changed, sources, places);
   const fs::path output = directory / "kernel.ptx";
-  const fs::path messages = directory / "messages";
-  const std::string architecture = unit.target.starts_with("sm_") ? unit.target.substr(3) : "75";
-  std::vector<std::string> command{nvcc_program(), "-ptx",
-                                   build == cudart::Build::optimized ? "-lineinfo" : "-G",
-                                   "-arch=compute_" + architecture};
-  for (std::string& option : compile_options_of(unit, sources))
-    command.push_back(std::move(option));
+  std::vector<std::string> command =
+      command_for(unit, sources, {"-ptx", build == cudart::Build::optimized ? "-lineinfo" : "-G"});
   command.insert(command.end(), {input.string(), "-o", output.string()});
-  if (run_nvcc(command, messages) != 0) {
-    why = first_error(messages, sources.string());
-    if (why.empty()) why = "nvcc failed without a message";
-    return std::nullopt;
-  }
+  if (!compiles(command, directory, sources, why)) return std::nullopt;
   std::string ptx = text_of_file(output);
   for (const auto& [place, path] : places) replace_all(ptx, place, path);
   return ptx;
+}
+
+bool build_program(const SourceUnit& unit, const ChangedFiles& changed, const fs::path& output,
+                   std::string& why) {
+  const TemporaryFiles directory("fix");
+  std::vector<std::pair<std::string, std::string>> places;
+  const fs::path sources = directory / "sources";
+  // The unchanged program names the user's own files in what it shows.
+  const fs::path input =
+      changed.empty() ? fs::path(unit.source.path) : write_changed(unit, changed, sources, places);
+  std::vector<std::string> command = command_for(unit, sources, {"-g", "-lineinfo"});
+  command.insert(command.end(), {input.string(), "-o", output.string()});
+  return compiles(command, directory, sources, why);
 }
 
 UnitTexts::UnitTexts(cudart::Unit& unit, cudart::BuildTexts texts) : unit_(unit) {

@@ -2,6 +2,7 @@
 // with is what the compiler makes of it.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,6 +42,11 @@ using ChangedFiles = std::map<std::string, std::string>;
 // The PTX that nvcc makes of a unit.  Empty: it does not compile; `why` gets the first error.
 std::optional<std::string> compile_unit(const SourceUnit& unit, const ChangedFiles& changed,
                                         cudart::Build build, std::string& why);
+
+// Builds a program of one unit at `output`, with line information for the host's code, too.  False:
+// it cannot be built; `why` gets the first error.
+bool build_program(const SourceUnit& unit, const ChangedFiles& changed,
+                   const std::filesystem::path& output, std::string& why);
 
 // While it exists, trials run these texts instead of the unit's own code.
 class UnitTexts {
