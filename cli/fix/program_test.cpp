@@ -181,7 +181,7 @@ TEST_F(FixProgram, HostCodeIsPatched) {
   const Outcome fixed =
       run(std::string("fix --runs 2 --apply --build '") + kBuild + "' -- ./reverse");
   EXPECT_EQ(fixed.status, 0) << fixed.out;
-  EXPECT_NE(fixed.out.find("FIXED ./reverse\n  a wait of stream two for stream one before line "),
+  EXPECT_NE(fixed.out.find("FIXED ./reverse\n  a wait of stream two for stream one after line "),
             std::string::npos)
       << fixed.out;
   EXPECT_NE(fixed.out.find("\n    4 runs of the program"), std::string::npos) << fixed.out;
