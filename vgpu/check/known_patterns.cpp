@@ -13,6 +13,12 @@ constexpr const char* kUniqueByKey =
     "a block of thrust::unique_by_key overwrites a tile when it knows how many items the blocks "
     "before it keep, and each of those counts when it has read its keys and values";
 
+// A block also compares its first item with the one before.
+constexpr const char* kTileBefore =
+    "(1) and (2) are at the last item of a tile: the block of that tile overwrites it only if it "
+    "and "
+    "the blocks before it keep all items, each at its place, so that the item stays as it is";
+
 constexpr const char* kSelectInPlace =
     "a block that selects in place overwrites a tile when it knows how many items the blocks "
     "before it keep, and each of those counts when its items have gone through shared memory";
@@ -31,7 +37,31 @@ constexpr std::array kPatterns{
         .argument =
             "a block of thrust::unique overwrites a tile when it knows how many items the blocks "
             "before it keep, and each of those counts from what it has read",
-        .writes_later = true,
+        .writer = KnownPattern::Writer::later_block,
+    },
+    KnownPattern{
+        .space = "global",
+        .kernel = "__unique::UniqueAgent<",
+        .first = {"read", "cub/"},
+        .second = {"write", "thrust/"},
+        .argument = kTileBefore,
+        .writer = KnownPattern::Writer::tile_before,
+    },
+    KnownPattern{
+        .space = "global",
+        .kernel = "::unique_by_key::DeviceUniqueByKeySweepKernel<",
+        .first = {"read", "thrust/"},
+        .second = {"write", "thrust/"},
+        .argument = kTileBefore,
+        .writer = KnownPattern::Writer::tile_before,
+    },
+    KnownPattern{
+        .space = "global",
+        .kernel = "::unique_by_key::DeviceUniqueByKeySweepKernel<",
+        .first = {"read", "cub/"},
+        .second = {"write", "cub/agent/agent_unique_by_key."},
+        .argument = kTileBefore,
+        .writer = KnownPattern::Writer::tile_before,
     },
     // The same race, on the values of unique_by_key.  If the arrays are pointers and not thrust
     // iterators, code in cub/ accesses them itself.
@@ -41,7 +71,7 @@ constexpr std::array kPatterns{
         .first = {"read", "thrust/"},
         .second = {"write", "thrust/"},
         .argument = kUniqueByKey,
-        .writes_later = true,
+        .writer = KnownPattern::Writer::later_block,
     },
     KnownPattern{
         .space = "global",
@@ -49,7 +79,7 @@ constexpr std::array kPatterns{
         .first = {"read", "cub/"},
         .second = {"write", "cub/agent/agent_unique_by_key."},
         .argument = kUniqueByKey,
-        .writes_later = true,
+        .writer = KnownPattern::Writer::later_block,
     },
     // Output and input are the same array; the template instance allows that.
     KnownPattern{
@@ -59,7 +89,7 @@ constexpr std::array kPatterns{
         .first = {"read", "thrust/"},
         .second = {"write", "thrust/"},
         .argument = kSelectInPlace,
-        .writes_later = true,
+        .writer = KnownPattern::Writer::later_block,
     },
     KnownPattern{
         .space = "global",
@@ -68,7 +98,7 @@ constexpr std::array kPatterns{
         .first = {"read", "cub/"},
         .second = {"write", "cub/agent/agent_select_if."},
         .argument = kSelectInPlace,
-        .writes_later = true,
+        .writer = KnownPattern::Writer::later_block,
     },
     KnownPattern{
         .space = "shared",
@@ -150,12 +180,21 @@ bool branches_on_discarded(const Finding& finding) {
          is_of_kernel_itself(finding, finding.accesses[0]) && finding.accesses[1].role == "branch";
 }
 
-// Returns whether the block of the write comes after that of the read; blocks take tiles in order.
-bool writes_later(const AccessSide& a, const AccessSide& b) {
+// Blocks take tiles in order.
+bool is_writer(KnownPattern::Writer writer, const AccessSide& a, const AccessSide& b) {
+  constexpr std::uint32_t kWarp = 32;
   const AccessSide& write = a.role == "write" ? a : b;
   const AccessSide& read = a.role == "write" ? b : a;
-  return std::tie(read.block.z, read.block.y, read.block.x) <=
-         std::tie(write.block.z, write.block.y, write.block.x);
+  switch (writer) {
+    case KnownPattern::Writer::any: return true;
+    case KnownPattern::Writer::later_block:
+      return std::tie(read.block.z, read.block.y, read.block.x) <=
+             std::tie(write.block.z, write.block.y, write.block.x);
+    case KnownPattern::Writer::tile_before:
+      return read.block.y == write.block.y && read.block.z == write.block.z &&
+             read.block.x == write.block.x + 1 && write.thread.x % kWarp == kWarp - 1;
+  }
+  return false;
 }
 
 const KnownPattern* pattern_of(const Finding& finding) {
@@ -164,7 +203,7 @@ const KnownPattern* pattern_of(const Finding& finding) {
   const AccessSide& b = finding.accesses[1];
   const auto found = std::ranges::find_if(kPatterns, [&](const KnownPattern& pattern) {
     return pattern.kind == finding.kind && pattern.space == finding.space &&
-           is_of_kernel(finding, pattern) && (!pattern.writes_later || writes_later(a, b)) &&
+           is_of_kernel(finding, pattern) && is_writer(pattern.writer, a, b) &&
            ((fits(a, pattern.first) && fits(b, pattern.second)) ||
             (fits(a, pattern.second) && fits(b, pattern.first)));
   });
@@ -177,7 +216,7 @@ std::span<const KnownPattern> known_patterns() { return kPatterns; }
 
 bool known_pattern_of_threads(const Finding& finding) {
   const KnownPattern* const pattern = pattern_of(finding);
-  return pattern != nullptr && pattern->writes_later;
+  return pattern != nullptr && pattern->writer != KnownPattern::Writer::any;
 }
 
 std::string_view known_argument(const Finding& finding) {

@@ -30,9 +30,16 @@ struct KnownPattern {
   };
   Side first, second;
   std::string_view argument;  // "(2) comes after (1), because ..."
-  // The argument holds for a write by a later block than the one that reads, as in a selection in
-  // place.  A write by an earlier block is the caller's defect: its output overlaps its input.
-  bool writes_later = false;
+  // The threads for which the argument holds.  In a selection in place, any other write is the
+  // caller's defect: its output overlaps its input.
+  enum class Writer : std::uint8_t {
+    any,
+    later_block,  // than the one that reads
+    // The last lane of a warp of the block before the one that reads: it may have the last item of
+    // its tile.  Outputs that are shifted come from other lanes, too.
+    tile_before,
+  };
+  Writer writer = Writer::any;
 };
 
 std::span<const KnownPattern> known_patterns();

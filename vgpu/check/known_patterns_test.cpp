@@ -34,6 +34,11 @@ Finding fitting(const KnownPattern& pattern) {
   finding.kernel = "toolkit::" + std::string(pattern.kernel) + "policy<" +
                    std::string(pattern.instance) + ", int>";
   finding.accesses = {side(pattern.first), side(pattern.second)};
+  if (pattern.writer == KnownPattern::Writer::tile_before) {
+    finding.accesses[0].block = {5, 0, 0};
+    finding.accesses[1].block = {4, 0, 0};
+    finding.accesses[1].thread = {63, 0, 0};
+  }
   return finding;
 }
 
@@ -65,18 +70,36 @@ TEST(KnownPatterns, AUsersOwnCodeIsNeverExcused) {
 TEST(KnownPatterns, AnEarlierBlockThatWritesIsTheCallersDefect) {
   int count = 0;
   for (const KnownPattern& pattern : known_patterns()) {
+    if (pattern.writer == KnownPattern::Writer::tile_before) continue;
     Finding finding = fitting(pattern);
     const bool is_write = finding.accesses[0].role == "write";
     finding.accesses[is_write ? 1 : 0].block = {4, 0, 0};
     finding.accesses[is_write ? 0 : 1].block = {5, 0, 0};
     EXPECT_EQ(known_argument(finding), pattern.argument);
-    EXPECT_EQ(known_pattern_of_threads(finding), pattern.writes_later);
-    if (!pattern.writes_later) continue;
+    EXPECT_EQ(known_pattern_of_threads(finding), pattern.writer != KnownPattern::Writer::any);
+    if (pattern.writer == KnownPattern::Writer::any) continue;
     ++count;
     std::swap(finding.accesses[0].block, finding.accesses[1].block);
     EXPECT_EQ(known_argument(finding), "");
   }
   EXPECT_EQ(count, 5);
+}
+
+// Of an output that is shifted, other lanes write before the tile, or another block.
+TEST(KnownPatterns, OnlyTheLastItemOfTheTileBeforeStaysAsItIs) {
+  int count = 0;
+  for (const KnownPattern& pattern : known_patterns()) {
+    if (pattern.writer != KnownPattern::Writer::tile_before) continue;
+    ++count;
+    Finding finding = fitting(pattern);
+    EXPECT_TRUE(known_pattern_of_threads(finding));
+    finding.accesses[1].thread = {62, 0, 0};
+    EXPECT_EQ(known_argument(finding), "");
+    finding = fitting(pattern);
+    finding.accesses[1].block = {3, 0, 0};
+    EXPECT_EQ(known_argument(finding), "");
+  }
+  EXPECT_EQ(count, 3);
 }
 
 TEST(KnownPatterns, WhatMovesTheUsersDataIsNoTile) {

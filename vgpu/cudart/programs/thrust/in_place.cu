@@ -52,5 +52,9 @@ int main() {
   thrust::sequence(keys.begin(), keys.end());
   is_right &= thrust::remove_if(thrust::device, data, data + n, IsOdd()) - data == n / 2;
   is_right &= keys[n / 2 - 1] == n - 2;
+  // Nothing is dropped, so each block writes its whole tile again.
+  thrust::sequence(keys.begin(), keys.end());
+  is_right &= thrust::unique(keys.begin(), keys.end()) == keys.end();
+  is_right &= thrust::unique_by_key(keys.begin(), keys.end(), values.begin()).first == keys.end();
   return verdict(is_right);
 }
