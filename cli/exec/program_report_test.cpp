@@ -470,6 +470,7 @@ TEST(FindingHelpTest, AdviceFitsWhatIsLacking) {
       {Lack::wait_of_host, Relation::none, "a wait of the host", "__syncthreads"},
       {Lack::arrival_of_blocks, Relation::none, "grid.sync()", "__syncthreads"},
       {Lack::peer_access, Relation::none, "cudaDeviceEnablePeerAccess()", "size"},
+      {Lack::copy_to_host, Relation::none, "cudaMallocManaged()", "size"},
       {Lack::grid_wait, Relation::none, "cudaGridDependencySynchronize()", "__syncthreads"},
       {Lack::atomic_update, Relation::none, "atomicAdd", "__syncthreads"},
       {Lack::scope, Relation::none, "drop `_block`", "__syncthreads"},

@@ -209,6 +209,9 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
      "Let the device that runs the kernel into the other one's memory: cudaSetDevice() to the one "
      "that runs it, then cudaDeviceEnablePeerAccess() of the other; for pools and mapped memory, "
      "cudaMemPoolSetAccess() and cuMemSetAccess(). Or copy the data with cudaMemcpyPeer()."},
+    {Lack::copy_to_host,
+     "Only kernels and calls like cudaMemcpy() use the address of device memory. Copy the data to "
+     "an array of the host and use that one, or allocate the memory with cudaMallocManaged()."},
 });
 
 template <typename Rows, typename Key>
@@ -222,7 +225,7 @@ static_assert(in_order(kHelp, &FindingHelp::kind),
               "kHelp: a row for each kind, in the order of finding_kinds.def");
 static_assert(in_order(kAdvice, &AdviceForLack::lack),
               "kAdvice: a row for each Lack, in its order");
-static_assert(kAdvice.back().lack == Lack::peer_access, "the last Lack");
+static_assert(kAdvice.back().lack == Lack::copy_to_host, "the last Lack");
 
 // A barrier does not help between blocks, except between those of a cluster.
 std::string_view advice_for_atomicity(const vgpu::Finding& finding) {

@@ -29,7 +29,7 @@ constexpr std::array<std::pair<Relation, std::string_view>, 6> kRelationNames{{
     {Relation::host, "host"},
 }};
 
-constexpr std::array<std::pair<Lack, std::string_view>, 31> kLackNames{{
+constexpr std::array<std::pair<Lack, std::string_view>, 32> kLackNames{{
     {Lack::unknown, ""},
     {Lack::warp_barrier, "warp-barrier"},
     {Lack::block_barrier, "block-barrier"},
@@ -61,6 +61,7 @@ constexpr std::array<std::pair<Lack, std::string_view>, 31> kLackNames{{
     {Lack::order_of_grids, "order-of-grids"},
     {Lack::arrival_of_blocks, "arrival-of-blocks"},
     {Lack::peer_access, "peer-access"},
+    {Lack::copy_to_host, "copy-to-host"},
 }};
 
 template <typename Names, typename Value>

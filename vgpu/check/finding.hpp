@@ -55,6 +55,7 @@ enum class Lack : std::uint8_t {
   order_of_grids,     // one of which device code has launched
   arrival_of_blocks,  // at a barrier of the grid
   peer_access,        // of the device to another one's memory
+  copy_to_host,       // of device memory that the host uses by its address
 };
 
 std::string_view name_of(FindingKind kind);                     // "data-race"

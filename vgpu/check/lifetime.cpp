@@ -288,6 +288,17 @@ Finding host_use_of_freed(bool write, std::uint64_t address, std::uint64_t bytes
   return finding;
 }
 
+Finding host_use_of_device_memory(bool write, std::uint64_t address, std::uint64_t bytes,
+                                  const Allocation& allocation, const HostPlace& place) {
+  Finding finding =
+      host_copy_finding(FindingKind::out_of_bounds, write, address, bytes, allocation);
+  finding.accesses = {host_side(write, place)};
+  finding.lack = Lack::copy_to_host;
+  finding.message = "(1) uses an address of device memory, which host code cannot access" +
+                    text_of_code(place, 1);
+  return finding;
+}
+
 Finding host_copy_of_heap(std::string_view call, bool write, std::uint64_t address,
                           std::uint64_t bytes, const Allocation& allocation) {
   Finding finding =

@@ -31,6 +31,9 @@ Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t addr
 Finding host_use_of_freed(bool write, std::uint64_t address, std::uint64_t bytes,
                           const Allocation& freed, const HostPlace& place,
                           const HostPlace& freed_at);
+// The same for memory of a device, whose address means nothing to the host.
+Finding host_use_of_device_memory(bool write, std::uint64_t address, std::uint64_t bytes,
+                                  const Allocation& allocation, const HostPlace& place);
 Finding host_copy_of_heap(std::string_view call, bool write, std::uint64_t address,
                           std::uint64_t bytes, const Allocation& allocation);
 

@@ -131,6 +131,8 @@ void System::enter_call(DeviceState& device) {
   trial_.begin_ambient(settings,
                        virtual_gpu::capability_of(asked != 0 ? asked : target_of_program()));
   start();
+  host_accesses_.watch_device_memory(
+      [] { with_device([](Device& current) { current.execution().report_host_accesses(); }); });
   findings_.mishaps().perform(current_call().return_address);
   print_report_at_exit();
   findings_.checkers().on_new_finding([this, session](std::size_t number) {

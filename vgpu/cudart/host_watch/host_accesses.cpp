@@ -184,6 +184,11 @@ void HostAccesses::report_unordered(const std::vector<SeenAccess>& seen, Operati
       report_freed(access, *found);
       continue;
     }
+    if (vgpu::is_of_devices_alone(access.address)) {
+      dependencies_.findings.add(vgpu::host_use_of_device_memory(
+          access.write, access.address, access.bytes, *found, place_of(access)));
+      continue;
+    }
     const auto function = std::ranges::find(functions_, access.function, &Function::number);
     const bool is_of_function = function != functions_.end();
     if (!access.write) {

@@ -64,6 +64,11 @@ class HostAccesses {
   //               for the function itself
   std::uint32_t host_function_begins(const Operation& operation, bool signals_host);
   void host_function_ended(std::uint32_t number);
+  // Catches accesses to memory of devices.
+  //   report_now: calls report()
+  void watch_device_memory(void (*report_now)()) const {
+    if (are_watched()) host_watch()->watch_device_memory(report_now);
+  }
   // Reports the accesses seen so far.
   void report(Operations& operations);
   // The host has waited for all operations.

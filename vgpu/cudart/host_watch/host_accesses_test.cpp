@@ -60,6 +60,7 @@ class ScriptedWatch final : public HostWatch {
   void stop() override {}
   void watch_freed(const AddressRange&) override {}
   void forget_all() override {}
+  void watch_device_memory(void (*)()) override {}
   bool takes_polls() override { return false; }
   [[nodiscard]] std::string why_incomplete() const override { return {}; }
 

@@ -59,6 +59,9 @@ class HostWatch {
   virtual std::vector<const void*> code(std::uint32_t number) = 0;
   // Returns whether the program has repeatedly read one location since the last call.
   virtual bool takes_polls() = 0;
+  // Catches accesses to memory of devices, which end the program.
+  //   report: reports the accesses that were seen, at once
+  virtual void watch_device_memory(void (*report)()) = 0;
   // Returns why accesses are not seen, or not all of them; empty: they are all seen.
   [[nodiscard]] virtual std::string why_incomplete() const = 0;
 };

@@ -183,6 +183,10 @@ class PageWatch final : public HostWatch {
   void stop() override;
   void watch_freed(const AddressRange& range) override;
   void forget_all() override;
+  void watch_device_memory(void (*report)()) override {
+    report_ = report;
+    catch_faults();
+  }
   void count_launches(std::uint32_t launches) override { launches_ = launches; }
   std::vector<SeenAccess> take() override;
   std::vector<const void*> code(std::uint32_t number) override;
@@ -191,6 +195,8 @@ class PageWatch final : public HostWatch {
 
   // Called in a handler, or before a system call.
   bool handle_fault(std::uint64_t address, ucontext_t& context);
+  // Reports that the program accesses memory of a device; its fault is not handled.
+  void report_device_memory(std::uint64_t address, const ucontext_t& context);
   void take_back_lent();
   void give_all_for_now();
   void give_up_for(const char* interface);
@@ -214,6 +220,7 @@ class PageWatch final : public HostWatch {
   void end_given();
   void note_page(std::uint64_t page, SeenAccess::Kind kind);
 
+  void (*report_)() = nullptr;
   mutable SpinLock lock_;
   std::set<std::uint64_t> given_;  // since the last watch_again()
   Pages pages_;
@@ -254,6 +261,7 @@ void on_fault(int, siginfo_t* info, void* context) {
   const bool is_of_page = info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR;
   if (!is_of_page || !watch().handle_fault(address, *static_cast<ucontext_t*>(context))) {
     end_step(*static_cast<ucontext_t*>(context));  // its handler may not return
+    watch().report_device_memory(address, *static_cast<ucontext_t*>(context));
     watch().faults.pass_on(info, context);
   }
   errno = error;
@@ -429,6 +437,20 @@ bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
     pages_.give_all();
   }
   return true;
+}
+
+void PageWatch::report_device_memory(std::uint64_t address, const ucontext_t& context) {
+  if (!vgpu::is_of_devices_alone(address) || report_ == nullptr || InEngine::is_this_thread()) {
+    return;
+  }
+  const greg_t* const registers = context.uc_mcontext.gregs;
+  const bool write = (registers[REG_ERR] & kWriteFault) != 0;
+  {
+    const std::lock_guard lock(lock_);
+    note(access_of(address, write,
+                   instruction_at(static_cast<std::uint64_t>(registers[REG_RIP]), write), context));
+  }
+  report_();
 }
 
 void PageWatch::take_back_lent() {

@@ -46,6 +46,11 @@ inline constexpr std::uint64_t kMappedBase = 0x2000'0000'0000;
 inline constexpr std::uint64_t kVirtualBase = 0x1f00'0000'0000;
 inline constexpr std::uint64_t kVirtualEnd = kMappedBase;
 
+// Returns whether the address is in a range that only devices can access.
+constexpr bool is_of_devices_alone(std::uint64_t address) {
+  return address >= kHeapBase && address < kMappedBase;
+}
+
 // Each device has its own ranges; those of the first device begin at the bases.
 inline constexpr unsigned kDevicesMax = 16;
 inline constexpr std::uint64_t kDeviceGlobalBytes = 0x100'0000'0000;

@@ -122,6 +122,28 @@
 // expect crash: clean
 // says crash: was killed by signal 11 (Segmentation fault)
 // status crash: 139
+// case device_read: | | device-read
+// expect device_read: error out-of-bounds device_read
+// says device_read: 4 bytes at byte 12 of an allocation of 256 bytes
+// says device_read: (1) uses an address of device memory, which host code cannot access
+// says device_read: was killed by signal 11 (Segmentation fault)
+// case device_write: | | device-write
+// expect device_write: error out-of-bounds device_write
+// says device_write: allocation of 256 bytes [12], 4 bytes
+// case device_copied: | | device-copied
+// expect device_copied: error out-of-bounds device_copied
+// case device_printed: | | device-printed
+// expect device_printed: error out-of-bounds device_printed
+// case device_variable: | | device-variable
+// expect device_variable: error out-of-bounds device_variable
+// case device_in_callback: | | device-in-callback
+// expect device_in_callback: error out-of-bounds device_in_callback
+// case device_caught: | | device-caught
+// expect device_caught: error out-of-bounds device_caught
+// prints device_caught: caught
+// case device_freed: | | device-freed
+// expect device_freed: error use-after-free device_used freed_on_device
+// says device_freed: (1) uses memory that has been freed; (2) freed it
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -438,6 +460,44 @@ static void read_beside_a_thread_that_begins() {
   other.join();
 }
 
+__device__ int on_device = 3;
+
+// The host uses addresses of device memory itself.
+static void device_memory(const std::string& mode) {
+  static int* device;
+  cudaMalloc(&device, 256);
+  if (mode == "device-read") {
+    std::printf("%d\n", device[3]);  //~ device_read
+  } else if (mode == "device-write") {
+    device[3] = 1;  //~ device_write
+  } else if (mode == "device-copied") {
+    int copy[64];
+    std::memcpy(copy, device, sizeof copy);  //~ device_copied
+    std::printf("%d\n", copy[3]);
+  } else if (mode == "device-printed") {
+    std::printf("%s\n", reinterpret_cast<char*>(device));  //~ device_printed
+  } else if (mode == "device-variable") {
+    void* address;
+    cudaGetSymbolAddress(&address, on_device);
+    std::printf("%d\n", *static_cast<int*>(address));  //~ device_variable
+  } else if (mode == "device-in-callback") {
+    const auto add = [](void*) { device[0] += 1; };  //~ device_in_callback
+    cudaLaunchHostFunc(nullptr, add, nullptr);
+    cudaDeviceSynchronize();
+  } else if (mode == "device-caught") {
+    std::signal(SIGSEGV, [](int) { siglongjmp(back, 1); });
+    launch_half();  // its memory is watched
+    if (sigsetjmp(back, 1) == 0) {
+      device[3] = 1;  //~ device_caught
+    } else {
+      std::puts("caught");
+    }
+  } else if (mode == "device-freed") {
+    cudaFree(device);  //~ freed_on_device
+    device[3] = 1;  //~ device_used
+  }
+}
+
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   cudaMallocManaged(&values, kCount * sizeof(int));
@@ -446,6 +506,7 @@ int main(int argc, char** argv) {
   clean(mode);
   if (mode == "system-calls") system_calls();
   if (mode == "own-faults") own_faults();
+  if (mode.rfind("device-", 0) == 0) device_memory(mode);
   if (mode == "beside-a-thread-that-begins") read_beside_a_thread_that_begins();
   if (mode == "crash") {
     launch_half();
