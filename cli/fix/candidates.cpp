@@ -7,10 +7,10 @@
 #include <optional>
 #include <utility>
 
-#include "cli/fix/bound_rewrites.hpp"
-#include "cli/fix/insertion.hpp"
-#include "cli/fix/order_rewrites.hpp"
-#include "cli/fix/rewrites.hpp"
+#include "cli/fix/rewrites/bound_rewrites.hpp"
+#include "cli/fix/rewrites/insertion.hpp"
+#include "cli/fix/rewrites/order_rewrites.hpp"
+#include "cli/fix/rewrites/rewrites.hpp"
 #include "harness/causes/remedies.hpp"
 
 namespace warpcheck {

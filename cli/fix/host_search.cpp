@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "cli/fix/host_rewrites.hpp"
+#include "cli/fix/rewrites/host_rewrites.hpp"
 
 namespace warpcheck {
 namespace {

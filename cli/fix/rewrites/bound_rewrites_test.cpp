@@ -1,12 +1,12 @@
 // Accesses that stay within their arrays.
-#include "cli/fix/bound_rewrites.hpp"
+#include "cli/fix/rewrites/bound_rewrites.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "cli/fix/rewrites_test_fixture.hpp"
+#include "cli/fix/rewrites/rewrites_test_fixture.hpp"
 
 namespace warpcheck {
 namespace {

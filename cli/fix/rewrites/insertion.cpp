@@ -1,4 +1,4 @@
-#include "cli/fix/insertion.hpp"
+#include "cli/fix/rewrites/insertion.hpp"
 
 #include <fmt/format.h>
 

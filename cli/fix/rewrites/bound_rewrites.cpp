@@ -1,4 +1,4 @@
-#include "cli/fix/bound_rewrites.hpp"
+#include "cli/fix/rewrites/bound_rewrites.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/fix/statement_parts.hpp"
+#include "cli/fix/rewrites/statement_parts.hpp"
 
 namespace warpcheck {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/fix/statement_parts.hpp"
+#include "cli/fix/rewrites/statement_parts.hpp"
 
 #include <fmt/format.h>
 

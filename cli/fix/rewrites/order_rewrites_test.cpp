@@ -1,5 +1,5 @@
 // Wider scopes, waits for a phase, moved barriers.
-#include "cli/fix/order_rewrites.hpp"
+#include "cli/fix/rewrites/order_rewrites.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/fix/host_calls.hpp"
 #include "cli/fix/patch.hpp"
+#include "cli/fix/rewrites/host_calls.hpp"
 
 namespace warpcheck {
 

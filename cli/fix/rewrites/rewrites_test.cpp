@@ -1,12 +1,12 @@
 // Statements of sources, and how they are written in another way.
-#include "cli/fix/rewrites.hpp"
+#include "cli/fix/rewrites/rewrites.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "cli/fix/rewrites_test_fixture.hpp"
+#include "cli/fix/rewrites/rewrites_test_fixture.hpp"
 
 namespace warpcheck {
 namespace {

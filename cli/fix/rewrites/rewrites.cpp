@@ -1,4 +1,4 @@
-#include "cli/fix/rewrites.hpp"
+#include "cli/fix/rewrites/rewrites.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "cli/fix/statement_parts.hpp"
+#include "cli/fix/rewrites/statement_parts.hpp"
 
 namespace warpcheck {
 namespace {

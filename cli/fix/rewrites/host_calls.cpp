@@ -1,10 +1,10 @@
-#include "cli/fix/host_calls.hpp"
+#include "cli/fix/rewrites/host_calls.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-#include "cli/fix/statement_parts.hpp"
+#include "cli/fix/rewrites/statement_parts.hpp"
 
 namespace warpcheck {
 namespace {

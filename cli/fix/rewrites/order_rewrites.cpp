@@ -1,4 +1,4 @@
-#include "cli/fix/order_rewrites.hpp"
+#include "cli/fix/rewrites/order_rewrites.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/fix/insertion.hpp"
-#include "cli/fix/statement_parts.hpp"
+#include "cli/fix/rewrites/insertion.hpp"
+#include "cli/fix/rewrites/statement_parts.hpp"
 
 namespace warpcheck {
 namespace {

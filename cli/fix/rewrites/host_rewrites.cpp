@@ -1,4 +1,4 @@
-#include "cli/fix/host_rewrites.hpp"
+#include "cli/fix/rewrites/host_rewrites.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "cli/fix/statement_parts.hpp"
+#include "cli/fix/rewrites/statement_parts.hpp"
 
 namespace warpcheck {
 namespace {

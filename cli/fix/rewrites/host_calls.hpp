@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/fix/insertion.hpp"
+#include "cli/fix/rewrites/insertion.hpp"
 
 namespace warpcheck {
 

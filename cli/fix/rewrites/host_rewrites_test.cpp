@@ -1,12 +1,12 @@
 // Host code as text, and changes of what it asks of the device.
-#include "cli/fix/host_rewrites.hpp"
+#include "cli/fix/rewrites/host_rewrites.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "cli/fix/rewrites_test_fixture.hpp"
+#include "cli/fix/rewrites/rewrites_test_fixture.hpp"
 
 namespace warpcheck {
 namespace {
