@@ -5,12 +5,12 @@
 
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/simd_vector.hpp"
+#include "vgpu/program/warp_rows.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 namespace {
 
 constexpr unsigned kWords = kVectorBytes / 4;  // of a vector
-constexpr unsigned kLanes = 32;
 
 using Words = std::uint32_t __attribute__((vector_size(kVectorBytes)));
 
@@ -58,7 +58,7 @@ template <unsigned kWordsLog2>
 bool own_strided(const OwnedRow& row) {
   std::uint32_t* at = row.marks + row.word;
   Words me = threads_of_first_words<kWordsLog2>() + row.mark, refused{};
-  for (unsigned word = 0; word < kLanes << kWordsLog2; word += kWords, at += kWords) {
+  for (unsigned word = 0; word < kWarpLanes << kWordsLog2; word += kWords, at += kWords) {
     const Words next = next_marks(load(at), me, row.is_write, refused);
     std::memcpy(at, &next, sizeof next);
     me += (kWords >> kWordsLog2) * OwnerMark::kThread;
@@ -125,7 +125,7 @@ bool own_lanes(const OwnedRow& row) {
 // Scattered lanes with one word each.  Lanes that meet leave the mark of one of them, so marks are
 // looked at once more: lanes that write must not meet, and what several lanes read many have read.
 bool own_singles(const OwnedRow& row) {
-  constexpr unsigned kParts = kLanes / kWords;
+  constexpr unsigned kParts = kWarpLanes / kWords;
   Words places[kParts], left[kParts];
   Words me = threads_of_first_words<0>() + row.mark, refused{}, changed{};
   for (unsigned part = 0; part < kParts; ++part, me += kWords * OwnerMark::kThread) {
