@@ -191,8 +191,10 @@ TensorOrder::Missing TensorOrder::missing(const Operation& earlier, const Operat
   const bool needs_fence = now.op != TensorOp::deallocate;  // that is synchronous
   const bool forms_pipeline = is_pipeline(earlier, now);
   if (is_own && forms_pipeline) return Missing::nothing;
+  const bool is_product_issued = earlier.op == TensorOp::product ||
+                                 (earlier.op == TensorOp::copy && earlier.follower.products != 0);
   const bool is_behind =
-      is_own && is_by_unit(earlier.op) && now.op == TensorOp::copy && earlier.ctas == now.ctas;
+      is_own && is_product_issued && now.op == TensorOp::copy && earlier.ctas == now.ctas;
   if (is_behind && !knows_products(earlier, now.place, now.lane, false)) return Missing::pair;
   if (is_own && is_move(earlier.op)) {
     return earlier.waited.is_set ? Missing::nothing : Missing::wait;

@@ -17,9 +17,8 @@
 // the assembler, which keeps these instructions in their order: there, a fence alone that is
 // missing is a note.
 //
-// A copy behind a product or copy of its own thread is no pipeline by the letter. The libraries
-// that scale blocks copy the next scale factors over those of the last product without a wait: a
-// note.
+// A copy behind a product of its own thread is no pipeline by the letter. The libraries that scale
+// blocks copy the next scale factors over those of the last product without a wait: a note.
 //
 // Threads synchronise here by everything that orders their execution, relaxed waits included, but
 // for flags in memory, which are not followed.

@@ -96,7 +96,7 @@ std::uint32_t TensorMap::rows() const {
 }
 
 std::uint64_t TensorMap::swizzled(std::uint64_t plain) const {
-  if (has_short_rows() && row_bytes() <= 32) return plain;
+  if (has_short_rows()) return plain;
   if (swizzle == TensorSwizzle::bytes_128_of_32) return plain ^ ((plain >> 7 & 3) << 5);
   if (swizzle == TensorSwizzle::bytes_128_of_64) return plain ^ ((plain >> 7 & 1) << 6);
   const std::uint64_t mask = (std::uint64_t{1} << static_cast<unsigned>(swizzle)) - 1;

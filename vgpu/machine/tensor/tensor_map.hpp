@@ -121,14 +121,13 @@ struct TensorMap {
     if (swizzle > TensorSwizzle::bytes_128) return 128;
     return swizzle == TensorSwizzle::none ? 0 : 16u << static_cast<unsigned>(swizzle);
   }
-  // Rows of an interleaved map that are shorter than that: an H200 leaves those of 32 bytes and
-  // less as they are, and permutes two pixels of 32 bytes.  It has shown no others.
+  // Rows of an interleaved map that are shorter than that: an H200 leaves one and two pixels of 16
+  // bytes as they are.  Others have no known layout.
   [[nodiscard]] bool has_short_rows() const {
     return is_interleaved() && !is_im2col && row_bytes() < span();
   }
   [[nodiscard]] bool has_known_layout() const {
-    return !has_short_rows() || row_bytes() <= 32 ||
-           (interleave == TensorInterleave::slices_32 && count(0) == 2);
+    return !has_short_rows() || (interleave == TensorInterleave::slices_16 && row_bytes() <= 32);
   }
   // Returns the address, after swizzling, of 16 bytes of shared memory whose address without
   // swizzling is `plain`.

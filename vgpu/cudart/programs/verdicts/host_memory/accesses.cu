@@ -129,7 +129,7 @@
 // says device_read: was killed by signal 11 (Segmentation fault)
 // case device_write: | | device-write
 // expect device_write: error out-of-bounds device_write
-// says device_write: allocation of 256 bytes [12], 4 bytes
+// says device_write: 4 bytes at byte 12 of an allocation of 256 bytes
 // case device_copied: | | device-copied
 // expect device_copied: error out-of-bounds device_copied
 // case device_printed: | | device-printed

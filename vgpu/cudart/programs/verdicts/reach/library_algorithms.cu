@@ -21,9 +21,11 @@
 // says ignored: ignored
 // case overlap: -arch=compute_80 | | overlap
 // expect overlap: error data-race
-// says overlap: the kernel was launched at library_algorithms.cu:104
+// expect overlap: note data-race
+// says overlap: the kernel was launched at library_algorithms.cu:106
 // case overlap_by_key: -arch=compute_80 | | 'overlap by key'
 // expect overlap_by_key: error data-race
+// expect overlap_by_key: note data-race
 // case unset: -arch=compute_80 | | unset
 // expect unset: error uninitialized-read unset copied
 // case failed_call: -arch=compute_80 | | 'failed call'
