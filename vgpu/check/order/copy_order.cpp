@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "vgpu/check/order/agents.hpp"
 #include "vgpu/check/order/clocks/bits.hpp"
@@ -48,6 +49,7 @@ void CopyOrder::close_group(const CopyCommit& commit) {
   ClosedGroups& closed = closed_groups_[key_of(commit.place)];
   VectorClock& clock = closed.before[++closed.count % kClosedGroups];
   clock = {};
+  if (!threads_.take_has_acted(commit.place)) return;
   const std::uint32_t lanes = threads_.actors_of(commit.mask);
   const bool are_alike = threads_.are_alike(commit.place, commit.mask);
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
@@ -62,17 +64,22 @@ void CopyOrder::close_group(const CopyCommit& commit) {
   }
 }
 
-// Returns what the warps of a warpgroup have done before they closed their group number `count`:
-// none of them goes on behind the group's products before all have begun them.
+// Returns what the warps of a warpgroup have done before they closed their group number `count`, as
+// far as this warp does not know it: none of them goes on behind the group's products before all
+// have begun them.
 VectorClock CopyOrder::before_products(const WarpPlace& place, std::size_t count) {
   const std::uint32_t first = place.warp / kGroupWarps * kGroupWarps;
   const std::uint32_t end = std::min(first + kGroupWarps, threads_.warps());
+  const std::size_t known = std::exchange(closed_groups_[key_of(place)].known, count);
   VectorClock clock;
   WarpPlace other = place;
   for (other.warp = first; other.warp < end; ++other.warp) {
     const ClosedGroups& closed = closed_groups_[key_of(other)];
-    if (count <= closed.count && closed.count < count + kClosedGroups) {
-      clock.join(closed.before[count % kClosedGroups]);
+    for (std::size_t number = count; number > known; --number) {
+      if (number > closed.count) continue;
+      if (closed.count >= number + kClosedGroups) break;
+      const VectorClock& before = closed.before[number % kClosedGroups];
+      if (!before.is_empty()) clock.join(before);
     }
   }
   return clock;

@@ -65,11 +65,12 @@ class CopyOrder {
     std::vector<Tick> ends;
   };
   using GroupsOfWarp = std::array<Groups, kWarpLanes>;
-  // The latest groups of products that a warp has closed: what its lanes had done by then, by the
-  // group's number.
+  // The latest groups of products that a warp has closed, by the group's number: what its lanes had
+  // done by then; empty: nothing since the group before.
   static constexpr std::size_t kClosedGroups = 8;
   struct ClosedGroups {
     std::size_t count = 0;
+    std::size_t known = 0;  // the warp knows what its warpgroup has done before these
     std::array<VectorClock, kClosedGroups> before;
   };
   using GroupsOfWarps = std::unordered_map<std::uint64_t, GroupsOfWarp>;

@@ -191,8 +191,16 @@ void ThreadOrder::gather(const Meeting& meeting, const WarpPlace& place, std::ui
 }
 
 SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asynchronous) {
-  SegmentId& id = threads_.segment_of(place, asynchronous);
-  if (id != 0) return id;
+  SegmentId& id = threads_.segment_of(place, asynchronous, !asynchronous);
+  return id != 0 ? id : begin_segment(id, place, asynchronous);
+}
+
+SegmentId ThreadOrder::present_segment(const WarpPlace& place) {
+  SegmentId& id = threads_.segment_of(place, false, false);
+  return id != 0 ? id : begin_segment(id, place, false);
+}
+
+SegmentId ThreadOrder::begin_segment(SegmentId& id, const WarpPlace& place, bool asynchronous) {
   id = segments_.count();
   Segment& segment = segments_.add();
   segment.block = segment.agent_block = launches_.block_key(place);

@@ -72,8 +72,10 @@ class ThreadOrder {
   [[nodiscard]] FenceOrder& fences() { return fences_; }
   [[nodiscard]] CopyOrder& copies() { return copies_; }
 
-  // Returns the current segment of a warp, or of its lanes' copiers.
+  // Returns the current segment of a warp, or of its lanes' copiers, to record an access in it.
   SegmentId segment_of(const WarpPlace& place, bool asynchronous);
+  // Returns the current segment of a warp that records nothing.
+  SegmentId present_segment(const WarpPlace& place);
   // Returns for which lanes of `earlier` what they did comes before what the lanes of `place` do
   // now.
   //   now: the segment of those lanes
@@ -110,6 +112,7 @@ class ThreadOrder {
     std::vector<Arrivals> arrivals;
   };
 
+  SegmentId begin_segment(SegmentId& id, const WarpPlace& place, bool asynchronous);
   [[nodiscard]] bool is_of_earlier_launch(std::uint32_t launch, SegmentId segment) const {
     return launches_.is_ordered(launch) || launches_.knows_of(launch, segment);
   }

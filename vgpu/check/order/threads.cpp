@@ -59,7 +59,10 @@ void Threads::complete_barrier(const WarpPlace& place) {
       warp.for_each([&](ThreadState& lane) { lane.knows = slot.common; });
     }
   }
-  for (Warp& warp : slot.warps) warp.segment = {};
+  for (Warp& warp : slot.warps) {
+    warp.segment = {};
+    warp.has_acted = false;
+  }
 }
 
 Moment Threads::release(const WarpPlace& place, ThreadState& self) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "vgpu/check/order/clocks/bits.hpp"
@@ -153,8 +154,15 @@ class Threads {
   // A lane of the warp has released or learned something, so a new segment begins.
   void changed(const WarpPlace& place) { slots_[place.slot].warps[place.warp].segment = {}; }
   // Returns the current segment of a warp, or of its lanes' copiers; 0: it must be made.
-  [[nodiscard]] SegmentId& segment_of(const WarpPlace& place, bool asynchronous) {
-    return slots_[place.slot].warps[place.warp].segment[asynchronous ? 1 : 0];
+  //   acts: an access of the warp is recorded in it
+  [[nodiscard]] SegmentId& segment_of(const WarpPlace& place, bool asynchronous, bool acts) {
+    Warp& warp = slots_[place.slot].warps[place.warp];
+    warp.has_acted |= acts;
+    return warp.segment[asynchronous ? 1 : 0];
+  }
+  // Returns whether a warp has acted since it was asked last, or all of the block met.
+  bool take_has_acted(const WarpPlace& place) {
+    return std::exchange(slots_[place.slot].warps[place.warp].has_acted, false);
   }
   // Returns the ticks of the lanes of a warp, or of their copiers.
   [[nodiscard]] Segments::Ticks ticks_of(const WarpPlace& place, bool asynchronous) const;
@@ -194,6 +202,7 @@ class Threads {
     Tick met_at = 0;
     // of the lanes, of their copiers; 0: a new one must be created
     std::array<SegmentId, 2> segment{};
+    bool has_acted = false;  // since take_has_acted(), or a barrier of all
 
     [[nodiscard]] const ThreadState& lane(unsigned lane) const {
       put_down();

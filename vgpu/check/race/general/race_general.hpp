@@ -96,7 +96,7 @@ class GeneralRaceChecker final : public Checker {
 
   // Returns a number that changes when a lane of the warp acquires or releases something.
   [[nodiscard]] std::uint32_t knowledge_at(const WarpPlace& place) {
-    return state_.order.segment_of(place, false);
+    return state_.order.present_segment(place);
   }
   // Records an access of an earlier launch.
   void recall(const RecalledAccess& recalled);
