@@ -16,8 +16,7 @@ constexpr const char* kUniqueByKey =
 // A block also compares its first item with the one before.
 constexpr const char* kTileBefore =
     "(1) and (2) are at the last item of a tile: the block of that tile overwrites it only if it "
-    "and "
-    "the blocks before it keep all items, each at its place, so that the item stays as it is";
+    "and the blocks before it keep all items, each at its place, so that the item stays as it is";
 
 constexpr const char* kSelectInPlace =
     "a block that selects in place overwrites a tile when it knows how many items the blocks "

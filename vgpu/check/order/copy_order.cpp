@@ -51,17 +51,15 @@ void CopyOrder::close_group(const CopyCommit& commit) {
   clock = {};
   if (!threads_.take_has_acted(commit.place)) return;
   const std::uint32_t lanes = threads_.actors_of(commit.mask);
-  const bool are_alike = threads_.are_alike(commit.place, commit.mask);
-  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (are_alike) {
-      threads_.for_each_actor(commit.place, commit.mask, [&](ThreadState& self) {
-        clock = threads_.clock_of_alike(threads_.release(commit.place, self), commit.place, lanes);
-      });
-      return;
-    }
-    clock.join(threads_.clock_of(threads_.release(commit.place, lane), commit.place, lane));
+  if (threads_.are_alike(commit.place, commit.mask)) {
+    threads_.for_each_actor(commit.place, commit.mask, [&](ThreadState& self) {
+      clock = threads_.clock_of_alike(threads_.release(commit.place, self), commit.place, lanes);
+    });
+    return;
   }
+  for_each_bit(lanes, [&](unsigned lane) {
+    clock.join(threads_.clock_of(threads_.release(commit.place, lane), commit.place, lane));
+  });
 }
 
 // Returns what the warps of a warpgroup have done before they closed their group number `count`, as
