@@ -370,6 +370,7 @@ TEST_F(Cli, CtrlCKeepsWhatWasFoundAndIsStatus130) {
   ASSERT_EQ(json["claims"].size(), 2U);
   EXPECT_EQ(json["claims"][0]["pair"], "scan_hillis_steele");
   EXPECT_EQ(json["claims"][0]["status"], "cannot-run") << "its time was not over";
+  EXPECT_NE(outcome.out.find(" hunted in part, "), std::string::npos) << outcome.out;
 }
 
 // As `timeout` and CI services end a job.

@@ -39,7 +39,8 @@ RunReport report_of(std::vector<PairOutcome>& outcomes, const std::string& cases
     claim.verdict = verdict_text(outcome);
     if (outcome.as_expected()) claim.beyond = outcome.beyond;
     if (!outcome.as_expected()) {
-      claim.status = outcome.errors.empty() ? Claim::Status::failed : Claim::Status::cannot_run;
+      const bool is_judged = outcome.errors.empty() && !outcome.is_undecided();
+      claim.status = is_judged ? Claim::Status::failed : Claim::Status::cannot_run;
     }
     run.claims.push_back(std::move(claim));
     for (const UnhealthyClaim& unhealthy : outcome.unhealthy) {

@@ -40,7 +40,10 @@ std::vector<TaskResult> run_tasks(std::size_t count, unsigned jobs,
       collector.ended.clear();
       pool.stop_all(collector);
       for (const std::size_t task : collector.ended) {
-        collector.results[task].failure = "interrupted";
+        TaskResult& result = collector.results[task];
+        if (result.finished) continue;
+        result.interrupted = true;
+        result.failure = "interrupted";
       }
       break;
     }

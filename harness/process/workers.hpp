@@ -15,7 +15,8 @@ struct TaskResult {
   std::vector<Message> messages;        // emitted by the task, in order
   std::vector<std::string> unreadable;  // lines that are no messages, as errors
   bool finished = false;                // the task returned
-  std::string failure;                  // why it did not return, if it was started (WorkerEnd)
+  bool interrupted = false;             // ended because *stop became non-zero
+  std::string failure;                  // why it did not return (WorkerEnd); empty: not started
   bool threw = false;                   // an exception left it
 };
 

@@ -67,6 +67,21 @@ TEST(Tasks, StoppingKeepsWhatWasEmitted) {
   EXPECT_TRUE(results[0].finished);
   EXPECT_FALSE(results[2].finished);
   EXPECT_TRUE(results[2].messages.empty());
+  EXPECT_EQ(results[2].failure, "");
+}
+
+TEST(Tasks, StoppingSaysWhichTasksItEnded) {
+  volatile std::sig_atomic_t stop = 0;
+  const auto results = run_tasks(
+      3, 2,
+      [](std::size_t task, const Emit&) {
+        if (task == 0) ::pause();
+      },
+      &stop, [&](std::size_t) { stop = 1; });
+  EXPECT_TRUE(results[0].interrupted);
+  EXPECT_EQ(results[0].failure, "interrupted");
+  EXPECT_FALSE(results[1].interrupted);
+  EXPECT_FALSE(results[2].interrupted);
 }
 
 }  // namespace

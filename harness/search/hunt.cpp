@@ -165,8 +165,12 @@ class Merge {
   void add(const TaskResult& result, const Settings& settings) {
     for (const Message& message : result.messages) add_message(message, settings);
     for (const std::string& error : result.unreadable) outcome_.errors.push_back(error);
-    if (!result.finished) {
-      outcome_.errors.push_back(result.failure.empty() ? "not run: interrupted" : result.failure);
+    const bool is_reached = result.finished || !result.failure.empty();
+    if (is_reached) ++reached_;
+    if (!is_reached || result.interrupted) {
+      ++unended_;
+    } else if (!result.finished) {
+      outcome_.errors.push_back(result.failure);
     }
   }
 
@@ -174,6 +178,10 @@ class Merge {
     outcome_.found.assign(kinds_.begin(), kinds_.end());
     outcome_.errors.erase(std::unique(outcome_.errors.begin(), outcome_.errors.end()),
                           outcome_.errors.end());
+    if (unended_ != 0) {
+      using Hunted = PairOutcome::Hunted;
+      outcome_.hunted = reached_ != 0 ? Hunted::in_part : Hunted::not_at_all;
+    }
     return std::move(outcome_);
   }
 
@@ -238,10 +246,30 @@ class Merge {
   }
 
   PairOutcome outcome_;
+  std::size_t reached_ = 0, unended_ = 0;  // searches
   std::set<vgpu::FindingKind> kinds_;
   std::set<std::string> reported_;
   TrialRunner runner_;
 };
+
+// "3 of 4 pairs as expected"; "3 of 3 hunted pairs as expected; interrupted: 1 pair hunted in part,
+// 107 not reached"
+std::string summary(const std::vector<PairOutcome>& outcomes) {
+  using Hunted = PairOutcome::Hunted;
+  const auto count = [&](Hunted hunted) {
+    return static_cast<std::size_t>(std::ranges::count(outcomes, hunted, &PairOutcome::hunted));
+  };
+  const auto as_expected = std::ranges::count_if(outcomes, &PairOutcome::as_expected);
+  const std::size_t wholly = count(Hunted::wholly);
+  if (wholly == outcomes.size()) {
+    return fmt::format("{} of {} as expected\n", as_expected, counted(wholly, "pair"));
+  }
+  const std::string hunted = wholly == 0 ? ""
+                                         : fmt::format("{} of {} as expected; ", as_expected,
+                                                       counted(wholly, "hunted pair"));
+  return fmt::format("{}interrupted: {} hunted in part, {} not reached\n", hunted,
+                     counted(count(Hunted::in_part), "pair"), count(Hunted::not_at_all));
+}
 
 Settings settings_of(std::size_t configuration) {
   Settings settings;
@@ -253,18 +281,31 @@ Settings settings_of(std::size_t configuration) {
 }  // namespace
 
 bool PairOutcome::as_expected() const {
-  return errors.empty() && unhealthy.empty() && found == pair->expects();
+  return hunted == Hunted::wholly && errors.empty() && unhealthy.empty() &&
+         found == pair->expects();
+}
+
+bool PairOutcome::is_undecided() const {
+  return hunted != Hunted::wholly && errors.empty() && unhealthy.empty() &&
+         std::ranges::includes(pair->expects(), found);
 }
 
 std::string verdict_text(const PairOutcome& outcome) {
   if (outcome.as_expected()) return "ok";
+  if (outcome.is_undecided()) {
+    return outcome.hunted == PairOutcome::Hunted::in_part ? "interrupted"
+                                                          : "interrupted: not hunted";
+  }
   if (!outcome.errors.empty()) return outcome.errors.front();
   const auto without = [](const auto& kinds, const auto& others) {
     std::vector<vgpu::FindingKind> rest;
     std::ranges::set_difference(kinds, others, std::back_inserter(rest));
     return rest;
   };
-  const auto missing = without(outcome.pair->expects(), outcome.found);
+  // A search that was interrupted could still have found what is missing.
+  const bool is_whole = outcome.hunted == PairOutcome::Hunted::wholly;
+  const auto missing =
+      is_whole ? without(outcome.pair->expects(), outcome.found) : std::vector<vgpu::FindingKind>{};
   const auto unexpected = without(outcome.found, outcome.pair->expects());
   std::vector<std::string> kinds;
   if (!missing.empty()) kinds.push_back("NOT FOUND: " + show_kinds(missing));
@@ -321,12 +362,11 @@ std::string hunt_table(const std::vector<PairOutcome>& outcomes) {
   const auto kinds = [](const std::vector<vgpu::FindingKind>& list, std::string_view none) {
     return list.empty() ? std::string(none) : show_kinds(list);
   };
-  std::size_t as_expected = 0;
   for (const PairOutcome& outcome : outcomes) {
+    if (outcome.hunted == PairOutcome::Hunted::not_at_all) continue;
     rows.push_back({outcome.pair->name(), kinds(outcome.pair->expects(), "clean"),
                     kinds(outcome.found, "-"), fmt::format("{}", outcome.trials),
                     verdict_text(outcome) + beyond_trials_text(outcome)});
-    as_expected += outcome.as_expected() ? 1 : 0;
   }
   std::array<std::size_t, 5> widths{};
   for (const auto& row : rows) {
@@ -337,8 +377,7 @@ std::string hunt_table(const std::vector<PairOutcome>& outcomes) {
     text += fmt::format("{:{}}  {:{}}  {:{}}  {:>{}}  {}\n", pair, widths[0], expects, widths[1],
                         found, widths[2], trials, widths[3], verdict);
   }
-  return text +
-         fmt::format("{} of {} as expected\n", as_expected, counted(outcomes.size(), "pair"));
+  return text + summary(outcomes);
 }
 
 }  // namespace warpcheck

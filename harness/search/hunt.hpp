@@ -48,27 +48,34 @@ struct UnhealthyClaim {
 };
 
 struct PairOutcome {
+  // How many of its searches ended; fewer than all: the hunt was interrupted.
+  enum class Hunted : std::uint8_t { wholly, in_part, not_at_all };
+
   const AnyPair* pair = nullptr;
+  Hunted hunted = Hunted::wholly;
   std::uint64_t trials = 0;
   std::vector<vgpu::FindingKind> found;
   std::vector<Report> reports;             // without a replay_path: no case is written yet
-  std::vector<std::string> errors;         // refusals, crashes, interruption
+  std::vector<std::string> errors;         // refusals, crashes
   std::optional<LineCoverage> coverage{};  // if requested
   std::vector<UnhealthyClaim> unhealthy{};
   BeyondTrials beyond{};
 
   [[nodiscard]] bool as_expected() const;
+  // The hunt was interrupted before this pair showed anything that it does not expect.
+  [[nodiscard]] bool is_undecided() const;
 };
 
 // Results in order of name.  When *stop becomes non-zero: those until then.
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop);
 
-// "ok", "NOT FOUND: data-race", "UNHEALTHY: no-launch", an error
+// "ok", "NOT FOUND: data-race", "UNHEALTHY: no-launch", "interrupted", an error
 std::string verdict_text(const PairOutcome& outcome);
 // What is known beyond the trials of a pair that met its expectation (prove/proof.hpp).
 std::string beyond_trials_text(const PairOutcome& outcome);
 
-// The table at the end of a hunt; a clean pair's verdict says what is proved for it.
+// The table at the end of a hunt; a clean pair's verdict says what is proved for it.  Pairs that an
+// interrupted hunt did not reach are counted below it.
 std::string hunt_table(const std::vector<PairOutcome>& outcomes);
 
 }  // namespace warpcheck

@@ -62,7 +62,7 @@ using Kind = vgpu::FindingKind;
 TEST(PairOutcome, IsAsExpectedWhenItFoundAllThatIsExpectedAndNothingElse) {
   EXPECT_TRUE(outcome_of("fake_clean", {}).as_expected());
   EXPECT_FALSE(outcome_of("fake_clean", {Kind::mismatch}).as_expected());
-  EXPECT_FALSE(outcome_of("fake_clean", {}, {"interrupted"}).as_expected());
+  EXPECT_FALSE(outcome_of("fake_clean", {}, {"killed by signal 9"}).as_expected());
   EXPECT_TRUE(outcome_of("fake_two_bugs", {Kind::data_race, Kind::mismatch}).as_expected());
   EXPECT_FALSE(outcome_of("fake_two_bugs", {Kind::mismatch}).as_expected());
   EXPECT_FALSE(
@@ -79,6 +79,29 @@ TEST(HuntTable, SaysWhatIsMissingUnexpectedOrWrong) {
             "fake_two_decisions  mismatch  data-race, mismatch      20  UNEXPECTED: data-race\n"
             "fake_misbehaving    clean     -                        20  killed by signal 11\n"
             "1 of 4 pairs as expected\n");
+}
+
+// What is missing may still have been found; what was found stays found.
+TEST(HuntTable, CountsWhatAnInterruptedHuntDidNotReach) {
+  const auto interrupted = [](PairOutcome outcome, PairOutcome::Hunted hunted) {
+    outcome.hunted = hunted;
+    EXPECT_FALSE(outcome.as_expected());
+    return outcome;
+  };
+  const auto in_part = PairOutcome::Hunted::in_part;
+  const auto not_at_all = PairOutcome::Hunted::not_at_all;
+  EXPECT_EQ(
+      hunt_table({outcome_of("fake_clean", {}), interrupted(outcome_of("fake_hang", {}), in_part),
+                  interrupted(outcome_of("fake_two_bugs", {}), not_at_all),
+                  interrupted(outcome_of("fake_two_decisions", {Kind::data_race}), in_part)}),
+      "pair                expects   found      trials  verdict\n"
+      "fake_clean          clean     -              20  ok\n"
+      "fake_hang           deadlock  -              20  interrupted\n"
+      "fake_two_decisions  mismatch  data-race      20  UNEXPECTED: data-race\n"
+      "1 of 1 hunted pair as expected; interrupted: 2 pairs hunted in part, 1 not reached\n");
+  EXPECT_EQ(hunt_table({interrupted(outcome_of("fake_two_bugs", {}), not_at_all)}),
+            "pair  expects  found  trials  verdict\n"
+            "interrupted: 0 pairs hunted in part, 1 not reached\n");
 }
 
 TEST(HuntTable, SaysWhatIsProvedOfWhatIsAsExpected) {
@@ -114,6 +137,31 @@ TEST(Hunt, APairGetsTheSameTrialsWhateverItDeclares) {
   }
   EXPECT_EQ(outcomes[0].pair->name(), "fails_otherwise");
   EXPECT_EQ(verdict_text(outcomes[0]), "NOT FOUND: data-race; UNEXPECTED: mismatch");
+  EXPECT_EQ(verdict_text(outcomes[2]), "NOT FOUND: data-race");
+}
+
+TEST(Hunt, AnInterruptedHuntSaysWhatItDidNotReach) {
+  volatile std::sig_atomic_t stop = 0;
+  HuntOptions options;
+  for (const char* pair : {"never_fails", "never_fails_declared", "fails_otherwise"}) {
+    options.pairs.push_back(Registry::global().find(pair));
+  }
+  options.trials = 15;
+  options.jobs = 1;
+  // The four searches of never_fails_declared come first.
+  options.on_wait = [&](std::size_t done, std::size_t) { stop = done == 5 ? 1 : 0; };
+  const auto outcomes = hunt(options, &stop);
+  ASSERT_EQ(outcomes.size(), 3u);
+  EXPECT_EQ(outcomes[0].pair->name(), "fails_otherwise");
+  EXPECT_EQ(outcomes[0].hunted, PairOutcome::Hunted::in_part);
+  EXPECT_EQ(outcomes[0].trials, 15u);
+  EXPECT_EQ(verdict_text(outcomes[0]), "UNEXPECTED: mismatch");
+  EXPECT_FALSE(outcomes[0].is_undecided());
+  EXPECT_EQ(outcomes[1].pair->name(), "never_fails");
+  EXPECT_EQ(outcomes[1].hunted, PairOutcome::Hunted::not_at_all);
+  EXPECT_EQ(verdict_text(outcomes[1]), "interrupted: not hunted");
+  EXPECT_TRUE(outcomes[1].is_undecided());
+  EXPECT_EQ(outcomes[2].hunted, PairOutcome::Hunted::wholly);
   EXPECT_EQ(verdict_text(outcomes[2]), "NOT FOUND: data-race");
 }
 
