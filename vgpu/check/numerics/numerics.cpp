@@ -34,16 +34,6 @@ bool is_right_mean(const InstrStep& step, std::int64_t truth, unsigned lane) {
          (extends_sign ? std::int64_t{static_cast<std::int32_t>(word)} : std::int64_t{word});
 }
 
-// Returns the integer of a lane in a row of this type; of an unsigned one from 2^63 on, its bits.
-std::int64_t integer_at(const std::byte* row, ptx::Type type, unsigned lane) {
-  const std::uint32_t bytes = ptx::bytes_of(type);
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, row + lane * (bytes == 8 ? 8u : 4u), bytes);
-  const unsigned unused = 64 - 8 * bytes;
-  const auto shifted = static_cast<std::int64_t>(bits << unused);
-  return ptx::is_signed(type) ? shifted >> unused : static_cast<std::int64_t>(bits);
-}
-
 // Returns the lane whose value a shuffle gives to `lane` (PTX ISA 9.7.9.6).
 unsigned source_lane(const InstrStep& step, const Instr& instr, unsigned lane) {
   const std::uint32_t by = word_of(*step.registers, instr[WarpOperand::lane], lane) & 31;
@@ -263,9 +253,10 @@ void NumericsChecker::set_results(const InstrStep& step, const ValuePlan& plan,
   for (const Ref& ref : plan.results) warp_->tags.set(step, ref, tags, step.active);
 }
 
-// Returns the tag of the NaN that a function of the toolkit gives outside its domain; 0: the lane
-// takes another value.
-Tag NumericsChecker::outside_domain(const InstrStep& step, const ValuePlan& plan, unsigned lane) {
+// Returns the tag of the NaN that a function of the toolkit gives outside its domain, or of the
+// infinity at a pole; 0: the lane takes another value.
+Tag NumericsChecker::outside_domain(const InstrStep& step, const ValuePlan& plan, unsigned lane,
+                                    bool is_infinite) {
   const OutsideDomain& outside = plan.outside_domain;
   if (outside.what.empty()) return 0;
   if (outside.guard.bank == Bank::predicate) {
@@ -277,17 +268,27 @@ Tag NumericsChecker::outside_domain(const InstrStep& step, const ValuePlan& plan
     const double number = float_at(FloatFormat::f64, row, lane);
     if (!std::isfinite(number)) return 0;
     return origins_.made(
-        outside.gives_infinity ? Made::infinity : Made::nan, *step.program, step.pc,
+        is_infinite ? Made::infinity : Made::nan, *step.program, step.pc,
         [&] {
           return fmt::format("{} does not fit in {}", text_of_float(FloatFormat::f64, number),
                              outside.what);
         },
         reporter_, thread_of(step.place, lane));
   }
+  // Of a special argument the program is told that it is special.
+  std::string text;
+  for (const Ref& argument : outside.arguments) {
+    if (argument.bank != Bank::word && argument.bank != Bank::wide) continue;
+    const FloatFormat format = argument.bank == Bank::wide ? FloatFormat::f64 : FloatFormat::f32;
+    double value = float_at(format, row_of(*step.registers, argument), lane);
+    if (std::isnan(value) || (is_infinite && std::isinf(value))) return 0;
+    if (outside.is_up_to_zero && value > 0) return 0;
+    if (outside.is_negative) value = -std::abs(value);
+    text += (text.empty() ? "" : ", ") + text_of_float(format, value);
+  }
   return origins_.made(
-      Made::nan, *step.program, step.pc,
-      [&] { return fmt::format("{} outside the domain", outside.what); }, reporter_,
-      thread_of(step.place, lane));
+      is_infinite ? Made::infinity : Made::nan, *step.program, step.pc,
+      [&] { return text_of_call(outside.what, text); }, reporter_, thread_of(step.place, lane));
 }
 
 Tag NumericsChecker::logarithm_of_zero(const InstrStep& step, unsigned lane) {
@@ -385,7 +386,7 @@ RowTags NumericsChecker::made_by_move(const InstrStep& step, const ValuePlan& pl
           : plan.inverts_exponent   ? inverse_of_zero(step, sources[0], lane)
           : plan.divides_integers   ? divided_by_zero(step, sources, lane)
           : plan.makes_half         ? too_large_for_half(step, sources[0], lane)
-                                    : outside_domain(step, plan, lane);
+                            : outside_domain(step, plan, lane, plan.outside_domain.gives_infinity);
     if (tag == 0) tag = beyond_bound(step, plan, lane);
     if (tag == 0) return;
     tags.mask |= 1u << lane;
@@ -454,9 +455,10 @@ void NumericsChecker::select(const InstrStep& step, const ValuePlan& plan) {
     const bool is_literal =
         instr[(first >> lane & 1u) != 0 ? ComputeOperand::a : ComputeOperand::b].bank ==
         Bank::constant;
-    if (is_literal && tag == 0) tag = outside_domain(step, plan, lane);
-    const bool is_infinite = is_literal && plan.result != FloatFormat::none &&
-                             std::isinf(float_at(plan.result, source.row, lane));
+    const bool is_float = is_literal && plan.result != FloatFormat::none;
+    const double value = is_float ? float_at(plan.result, source.row, lane) : 0;
+    const bool is_infinite = std::isinf(value);
+    if (tag == 0 && !std::isfinite(value)) tag = outside_domain(step, plan, lane, is_infinite);
     if (is_infinite && tag == 0) tag = beyond_bound(step, plan, lane);
     if (is_literal && tag == 0) {
       const RowTags* const nan = warp_->tags.get(step, plan.becomes_bfloat);

@@ -104,7 +104,7 @@ class NumericsChecker final : public Checker, public StepFilter {
   static bool keeps(const Instr& instr, const ValuePlan& plan, const ValueOrigin& origin);
   Tag logarithm_of_zero(const InstrStep& step, unsigned lane);
   Tag inverse_of_zero(const InstrStep& step, const Source& source, unsigned lane);
-  Tag outside_domain(const InstrStep& step, const ValuePlan& plan, unsigned lane);
+  Tag outside_domain(const InstrStep& step, const ValuePlan& plan, unsigned lane, bool is_infinite);
   Tag beyond_bound(const InstrStep& step, const ValuePlan& plan, unsigned lane);
   Tag too_large_for_half(const InstrStep& step, const Source& source, unsigned lane);
   Tag divided_by_zero(const InstrStep& step, const Sources& sources, unsigned lane);

@@ -268,8 +268,12 @@ void NumericsChecker::round_bfloat_up(const InstrStep& step, const ValuePlan& pl
 }
 
 // A limit that is taken is what the program wants; what is within the limit is as wrong as before.
+// A NaN becomes 0, and no limit has asked for that, also if it is 0 itself: a signed integer is 0
+// of no number that does not fit.  The bits of a special float are compared as integers, too, as
+// hypot() does.
 void NumericsChecker::take_integer_extreme(const InstrStep& step, const ValuePlan& plan) {
   const Sources sources = sources_of(step);
+  const ptx::Type type = step.program->code[step.pc].modifiers.type;
   const bool is_wide = plan.results[0].bank == Bank::wide;
   const std::byte* const row = row_of(*step.registers, plan.results[0]);
   const std::size_t bytes = is_wide ? 8 : 4;
@@ -281,8 +285,11 @@ void NumericsChecker::take_integer_extreme(const InstrStep& step, const ValuePla
     const Source &source = sources[side], &other = sources[1 - side];
     if (source.tags == nullptr || other.row == nullptr) continue;
     for_each_bit(source.tags->mask & step.active, [&](unsigned lane) {
-      if (!is_integer(*source.tags, lane) || !is_taken(source, lane) || is_taken(other, lane))
-        return;
+      if (!is_taken(source, lane)) return;
+      const ValueOrigin& origin = origins_.origin_of(source.tags->tag[lane]);
+      const bool is_nan = origin.made == Made::lost && ptx::is_signed(type) &&
+                          integer_at(source.row, type, lane) == 0;
+      if (is_integer(*source.tags, lane) && is_taken(other, lane) && !is_nan) return;
       tags.mask |= 1u << lane;
       tags.tag[lane] = source.tags->tag[lane];
       tags.truth[lane] = source.tags->truth[lane];
@@ -328,7 +335,8 @@ void NumericsChecker::widen(const InstrStep& step, const ValuePlan& plan) {
   set_results(step, plan, tags);
 }
 
-void NumericsChecker::compare_integers(const InstrStep& step, const ValuePlan& /*plan*/) {
+void NumericsChecker::compare_integers(const InstrStep& step, const ValuePlan& plan) {
+  if (plan.compares_checksum) return;
   const Instr& instr = step.program->code[step.pc];
   const Sources sources = sources_of(step);
   const bool is_wide = ptx::bytes_of(instr.modifiers.type) == 8;
@@ -352,9 +360,15 @@ void NumericsChecker::compare_integers(const InstrStep& step, const ValuePlan& /
       if (is_unsigned(instr) && truth < 0) return;
       // So is a sum that is compared with its own operand: it asks whether it has wrapped.
       if (other.ref == origin.a || other.ref == origin.b) return;
-      const Wide there = value_of(other, lane), here = value_of(source, lane);
+      // Of two sums that have wrapped, both would be others.
+      const Tag beside = other.tags == nullptr ? 0 : other.tags->of(lane);
+      const bool has_truth = beside != 0 && other.tags->truth[lane] != kUnknown &&
+                             origins_.origin_of(beside).made == Made::wrapped;
+      const Wide there = has_truth ? Wide{other.tags->truth[lane]} : value_of(other, lane);
+      const Wide here = value_of(source, lane);
       const ptx::Compare how = instr.modifiers.compare;
-      const bool is_so = side == 0 ? holds(how, here, there) : holds(how, there, here);
+      const Wide now = value_of(other, lane);
+      const bool is_so = side == 0 ? holds(how, here, now) : holds(how, now, here);
       const bool would_be = side == 0 ? holds(how, truth, there) : holds(how, there, truth);
       if (is_so == would_be) return;
       reporter_.report({step.program, step.pc, origin.pc, 2}, [&] {

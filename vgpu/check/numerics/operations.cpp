@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "vgpu/ptx/opcode.hpp"
@@ -40,6 +41,22 @@ std::string text_of_operation(const Instr& instr, FloatFormat format,
     case Opcode::cos_: return fmt::format("the cosine of {}", a);
     default: return a;
   }
+}
+
+std::string text_of_call(std::string_view function, const std::string& arguments) {
+  if (function.ends_with(' ')) return fmt::format("{}{}", function, arguments);
+  if (function.ends_with(')') || arguments.empty())
+    return fmt::format("{} outside the domain", function);
+  return fmt::format("{}({})", function, arguments);
+}
+
+std::int64_t integer_at(const std::byte* row, ptx::Type type, unsigned lane) {
+  const std::uint32_t bytes = ptx::bytes_of(type);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, row + lane * (bytes == 8 ? 8u : 4u), bytes);
+  const unsigned unused = 64 - 8 * bytes;
+  const auto shifted = static_cast<std::int64_t>(bits << unused);
+  return ptx::is_signed(type) ? shifted >> unused : static_cast<std::int64_t>(bits);
 }
 
 std::string with_commas(std::int64_t value) {

@@ -50,7 +50,8 @@ bool is_zero_test(const Program& program, const Instr& instr) {
 bool is_nan_of_toolkit(const Program& program, const Ref& ref, Type type) {
   if (ref.bank != Bank::constant) return false;
   switch (ptx::bytes_of(type)) {
-    case 4: return literal<std::uint32_t>(program, ref) == 0x7fff'ffff;
+    // The second one is that of a double, converted by the compiler.
+    case 4: return is_literal(program, ref, 0x7fff'ffff) || is_literal(program, ref, 0xffc0'0000);
     case 8: return literal<std::uint64_t>(program, ref) == 0xfff8'0000'0000'0000;
     default: return false;
   }
@@ -74,22 +75,24 @@ bool tests_special_bits(const Program& program, const Instr& instr) {
           is_literal(program, b, 0x7fef'ffff));
 }
 
-// In unoptimised code the functions are no part of their callers.
-bool is_in_one_of(std::span<const std::string_view> names, const Program& program,
-                  std::uint32_t pc) {
-  const std::string_view name = program.functions[program.function_of(pc)].name;
-  return std::ranges::find(names, name) != names.end();
-}
-bool is_in_logarithm(const Program& program, std::uint32_t pc) {
+// Functions with a domain, a pole or a bound.  In unoptimised code they are no part of their
+// callers.
+std::string_view toolkit_function(const Program& program, std::uint32_t pc) {
   static constexpr auto kNames = std::to_array<std::string_view>(
-      {"lgamma", "lgammaf", "log", "log10", "log10f", "log1p", "log2", "log2f", "logf"});
-  return is_in_one_of(kNames, program, pc);
-}
-bool is_in_function_with_domain(const Program& program, std::uint32_t pc) {
-  static constexpr auto kNames =
-      std::to_array<std::string_view>({"fmod", "fmodf", "pow", "powf", "remainder", "remainderf",
-                                       "remquo", "remquof", "tgamma", "tgammaf"});
-  return is_in_one_of(kNames, program, pc);
+      {"acosh",         "asin",      "atanh",      "cosh",    "cyl_bessel_i0",
+       "cyl_bessel_i1", "erfcinv",   "erfcx",      "erfinv",  "exp10",
+       "exp2",          "exp",       "expm1",      "fmod",    "jn",
+       "lgamma",        "log10",     "log1p",      "log2",    "log",
+       "logb",          "nextafter", "normcdfinv", "pow",     "rcbrt",
+       "remainder",     "remquo",    "rhypot",     "rnorm3d", "rnorm4d",
+       "sinh",          "tgamma",    "y0",         "y1",      "yn",
+       "acos"});
+  const std::string_view name = program.functions[program.function_of(pc)].name;
+  std::string_view stem = name;
+  if (stem.ends_with('f')) stem.remove_suffix(1);
+  const bool is_known = std::ranges::find(kNames, name) != kNames.end() ||
+                        std::ranges::find(kNames, stem) != kNames.end();
+  return is_known ? name : std::string_view();
 }
 
 // Returns the function whose code ends in a literal NaN here; empty: none does.
@@ -131,7 +134,6 @@ std::string_view function_around(const Program& program, std::uint32_t pc) {
       })) {
     what = "powf()";
   }
-  if (what.empty() && is_in_function_with_domain(program, pc)) what = "a function of the toolkit";
   return what;
 }
 
@@ -145,8 +147,11 @@ std::string_view function_with_bound(const Program& program, std::uint32_t pc) {
   const Ref& bound = instr[CompareOperand::b];
   if (bound.bank != Bank::constant) return {};
   if (instr.modifiers.type == Type::f64) {
-    const bool is_bound = literal<std::uint64_t>(program, bound) == 0x4086'33ce'8fb9'f87e;
-    return is_bound ? "sinh()" : std::string_view();
+    switch (literal<std::uint64_t>(program, bound)) {
+      case 0x4086'33ce'8fb9'f87e: return "sinh()";
+      case 0x4065'73fa'e561'f648: return "tgamma()";
+      default: return {};
+    }
   }
   if (instr.modifiers.type != Type::f32) return {};
   if (is_literal(program, bound, 0x4318'0000)) return "powf()";  // 2^152
@@ -235,6 +240,149 @@ OutsideDomain beyond_byte(const Program& program, std::uint32_t pc) {
   return {};
 }
 
+// The comparison that sets a predicate, of the instructions before; null: none of them does.
+const Instr* test_of(const Program& program, std::uint32_t pc, const Ref& predicate) {
+  constexpr std::uint32_t kLength = 4;
+  const Instr* found = nullptr;
+  any_before(program, pc, kLength, [&](const Instr& other) {
+    const bool is_it = other.opcode == Opcode::setp_ && other[CompareOperand::p] == predicate;
+    if (is_it) found = &other;
+    return is_it;
+  });
+  return found;
+}
+
+bool is_number(const Program& program, const Ref& ref, Type type, double number) {
+  const FloatFormat format = float_format_of(type);
+  return ref.bank == Bank::constant && format != FloatFormat::none &&
+         float_at(format, program.constants.data() + ref.offset, 0) == number;
+}
+
+bool is_infinity(const Program& program, const Ref& ref, Type type) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return is_number(program, ref, type, kInfinity) || is_number(program, ref, type, -kInfinity);
+}
+
+// In unoptimised code: a literal in one of the toolkit's functions that is moved on, as the result
+// of one of several branches is, and not calculated with.
+OutsideDomain special_of_function(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 8;  // in which the parameters are read
+  const Instr& instr = program.code[pc];
+  const Type type = instr.modifiers.type;
+  const Ref& literal_at = instr[ComputeOperand::a];
+  const bool is_inf = is_infinity(program, literal_at, type);
+  const bool is_special = is_inf || is_nan_of_toolkit(program, literal_at, type);
+  if (instr.opcode != Opcode::mov_ || !is_special || pc + 1 >= program.code.size()) return {};
+  const std::string_view name = toolkit_function(program, pc);
+  const Instr& next = program.code[pc + 1];
+  if (name.empty() || next.opcode != Opcode::mov_ ||
+      !(next[ComputeOperand::a] == instr[ComputeOperand::d])) {
+    return {};
+  }
+  OutsideDomain found{.what = name, .gives_infinity = is_inf};
+  const std::uint32_t entry = program.functions[program.function_of(pc)].entry;
+  std::size_t count = 0;
+  for (std::uint32_t at = entry; at < pc && at < entry + kLength; ++at) {
+    if (!program.source_of(at).text.starts_with("ld.param.f")) continue;
+    found.arguments[count++] = program.code[at][ComputeOperand::d];
+    if (count == found.arguments.size()) break;
+  }
+  return count == 0 ? OutsideDomain{} : found;
+}
+
+// In optimised code: a literal infinity, or an infinity or a NaN, at a pole of a function.
+OutsideDomain pole_of(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kNear = 8, kAfter = 26;
+  const Instr& instr = program.code[pc];
+  const Type type = instr.modifiers.type;
+  if (!is_infinity(program, instr[ComputeOperand::a], type)) return {};
+  const auto counts_zeros = [](const Instr& other) { return other.opcode == Opcode::clz_; };
+  if (instr.opcode == Opcode::selp_) {
+    const Instr* const test = test_of(program, pc, instr[ComputeOperand::c]);
+    if (test == nullptr || test->modifiers.compare != ptx::Compare::eq) return {};
+    OutsideDomain found{.arguments = {(*test)[CompareOperand::a]}, .gives_infinity = true};
+    const Ref& bound = (*test)[CompareOperand::b];
+    const Type tested = test->modifiers.type;
+    const bool is_zero = is_number(program, bound, tested, 0);
+    // A program's own code selects between an infinity and a number.
+    if (is_nan_of_toolkit(program, instr[ComputeOperand::b], type)) {
+      if (is_number(program, bound, tested, 1)) found.what = "erfinv";
+      if (is_zero) found.what = "a Bessel function of ";
+      found.is_up_to_zero = is_zero;
+    } else if (is_zero && any_before(program, pc, kNear, counts_zeros)) {
+      found.what = "logb";
+    }
+    return found;
+  }
+  if (pc + 1 >= program.code.size() || program.code[pc + 1].kind != InstrKind::branch) return {};
+  const Instr& branch = program.code[pc + 1];
+  const Instr* const test = test_of(program, pc, branch.guard);
+  if (test == nullptr || test->modifiers.compare != ptx::Compare::eq) return {};
+  OutsideDomain found{.arguments = {(*test)[CompareOperand::a]},
+                      .guard = branch.guard,
+                      .is_guard_negated = branch.guard_negated,
+                      .gives_infinity = true};
+  // lgamma() asks whether the number without its sign is whole.
+  const bool is_whole = any_before(program, pc, kNear, [&](const Instr& rounded) {
+    return rounds_down_or_off(rounded) &&
+           rounded[ComputeOperand::d] == (*test)[CompareOperand::b] &&
+           rounded[ComputeOperand::a] == (*test)[CompareOperand::a];
+  });
+  const auto end = std::min<std::size_t>(program.code.size(), std::size_t{pc} + kAfter);
+  const std::span<const Instr> after(program.code.begin() + pc, program.code.begin() + end);
+  if (is_whole) {
+    found.what = "lgamma";
+    found.is_negative = true;
+  } else if (is_number(program, (*test)[CompareOperand::b], test->modifiers.type, 0) &&
+             std::ranges::any_of(after, counts_zeros)) {
+    found.what = "logb";
+  }
+  return found;
+}
+
+// fmod() and remainder() ask for the sign of the divisor, and for the bits of the number.
+std::array<Ref, 3> arguments_of_remainder(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 12;
+  std::array<Ref, 3> arguments{};
+  any_before(program, pc, kLength, [&](const Instr& test) {
+    if (test.opcode != Opcode::setp_) return false;
+    const Ref& b = test[CompareOperand::b];
+    if (is_number(program, b, test.modifiers.type, 0)) arguments[0] = test[CompareOperand::a];
+    if (tests_special_bits(program, test) && is_literal(program, b, 0x7f7f'ffff))
+      arguments[1] = test[CompareOperand::a];
+    return false;
+  });
+  return arguments;
+}
+
+// Y of a negative number: its code has the terms of one of its expansions.
+OutsideDomain bessel_of_negative(const Program& program, std::uint32_t pc) {
+  const Instr& instr = program.code[pc];
+  const bool moves = instr.opcode == Opcode::mov_;
+  if (moves && pc + 1 >= program.code.size()) return {};
+  const Ref& chosen = moves ? program.code[pc + 1].guard : instr[ComputeOperand::c];
+  const Instr* const test = test_of(program, pc, chosen);
+  if (test == nullptr) return {};
+  const ptx::Compare how = test->modifiers.compare;
+  const bool asks_for_sign =
+      (how == ptx::Compare::lt || how == ptx::Compare::ltu || how == ptx::Compare::le) &&
+      is_number(program, (*test)[CompareOperand::b], test->modifiers.type, 0);
+  if (!asks_for_sign) return {};
+  const auto has_term = [&](const Instr& other) {
+    if (other.kind != InstrKind::compute) return false;
+    return std::ranges::any_of(
+        std::array{other[ComputeOperand::a], other[ComputeOperand::b], other[ComputeOperand::c]},
+        [&](const Ref& ref) {
+          if (ref.bank != Bank::constant) return false;
+          const auto term = literal<std::uint64_t>(program, ref);
+          return is_literal(program, ref, 0xbd97'26b5) || is_literal(program, ref, 0xbe48'c331) ||
+                 term == 0xbfe9'21fb'5444'2d18 || term == 0xc002'd97c'7f33'21d2;
+        });
+  };
+  if (!std::ranges::any_of(program.code, has_term)) return {};
+  return {.what = "a Bessel function of ", .arguments = {(*test)[CompareOperand::a]}};
+}
+
 }  // namespace
 
 bool is_logarithm_of_zero(const Program& program, std::uint32_t pc) {
@@ -242,11 +390,6 @@ bool is_logarithm_of_zero(const Program& program, std::uint32_t pc) {
   const Instr& instr = program.code[pc];
   const FloatFormat format = float_format_of(instr.modifiers.type);
   const Ref& infinity = instr[ComputeOperand::a];
-  if (instr.opcode == Opcode::mov_ && format != FloatFormat::none && is_in_logarithm(program, pc)) {
-    return infinity.bank == Bank::constant &&
-           float_at(format, program.constants.data() + infinity.offset, 0) ==
-               -std::numeric_limits<double>::infinity();
-  }
   if (instr.opcode != Opcode::selp_ || format == FloatFormat::none ||
       infinity.bank != Bank::constant ||
       specials_in(format, program.constants.data() + infinity.offset).any == 0) {
@@ -279,10 +422,15 @@ OutsideDomain outside_domain_of(const Program& program, std::uint32_t pc) {
   if (moves && ptx::bytes_of(type) == 4) {
     if (const OutsideDomain beyond = beyond_byte(program, pc); !beyond.what.empty()) return beyond;
   }
+  if (OutsideDomain found = special_of_function(program, pc); !found.what.empty()) return found;
+  if (OutsideDomain found = pole_of(program, pc); !found.what.empty()) return found;
   const bool is_nan = is_nan_of_toolkit(program, instr[ComputeOperand::a], type) ||
                       (!moves && is_nan_of_toolkit(program, instr[ComputeOperand::b], type));
   if (!is_nan) return {};
   OutsideDomain outside{.what = function_around(program, pc)};
+  if (outside.what == "fmod() or remainder()")
+    outside.arguments = arguments_of_remainder(program, pc);
+  if (outside.what.empty()) outside = bessel_of_negative(program, pc);
   const bool has_next = pc + 1 < program.code.size();
   if (!outside.what.empty() && moves && has_next &&
       program.code[pc + 1].kind == InstrKind::branch) {
@@ -319,6 +467,22 @@ BeyondBound beyond_bound_of(const Program& program, std::uint32_t pc) {
     if (found.compared.bank != Bank::none) found.what = "exp2(), exp10(), expm1() or cosh()";
   }
   return found;
+}
+
+bool makes_quadrant(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 3;
+  const Instr& instr = program.code[pc];
+  return any_before(program, pc, kLength, [&](const Instr& product) {
+    if (product.opcode != Opcode::mul_ ||
+        !(product[ComputeOperand::d] == instr[ComputeOperand::a])) {
+      return false;
+    }
+    const Ref& factor = product[ComputeOperand::b];  // 2 / pi
+    if (factor.bank != Bank::constant) return false;
+    return product.modifiers.type == Type::f64
+               ? literal<std::uint64_t>(program, factor) == 0x3fe4'5f30'6dc9'c883
+               : is_literal(program, factor, 0x3f22'f983);
+  });
 }
 
 Ref nan_becoming_bfloat(const Program& program, std::uint32_t pc) {

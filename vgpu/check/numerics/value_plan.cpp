@@ -226,8 +226,23 @@ class IndexSlice {
         return std::ranges::any_of(uses_.users(uses_.written(user, size)),
                                    [&](std::uint32_t test) { return asks_for_nan(test); });
       }
-      return instr.opcode == Opcode::setp_ && instr.modifiers.compare == ptx::Compare::nan &&
+      const ptx::Compare how = instr.modifiers.compare;
+      return instr.opcode == Opcode::setp_ &&
+             (how == ptx::Compare::nan || how == ptx::Compare::num) &&
              instr[CompareOperand::a] == instr[CompareOperand::b];
+    });
+  }
+
+  // Returns whether all that makes the row are loads, also of parameters: no counter of a loop is.
+  bool is_loaded(std::uint32_t pc, const Ref& ref, int depth = 0) {
+    constexpr int kDepthMax = 4;
+    const std::span<const std::uint32_t> makers = makers_of(pc, ref);
+    if (makers.empty() || depth == kDepthMax) return false;
+    return std::ranges::all_of(makers, [&](std::uint32_t maker) {
+      const Instr& instr = program_.code[maker];
+      if (instr.kind == InstrKind::load || instr.kind == InstrKind::param) return true;
+      return instr.kind == InstrKind::compute && instr.opcode == Opcode::mov_ &&
+             is_loaded(maker, instr[ComputeOperand::a], depth + 1);
     });
   }
 
@@ -493,6 +508,8 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     const Instr& instr = program.code[pc];
     ValuePlan& plan = plans[pc];
     plan.rule = rule_of(instr);
+    if (plan.rule == ValueRule::rounds_to_integer && makes_quadrant(program, pc))
+      plan.rule = ValueRule::replaces;
     plan.source = source_format_of(instr);
     plan.result = result_format_of(instr);
     if (plan.rule != ValueRule::nothing) plan.results = destinations_of(program, instr);
@@ -531,6 +548,11 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     plan.asks_for_nan =
         plan.rule == ValueRule::compares && (slice.is_asked_for_nan(pc, instr[CompareOperand::a]) ||
                                              slice.is_asked_for_nan(pc, instr[CompareOperand::b]));
+    const bool is_equality =
+        instr.modifiers.compare == ptx::Compare::eq || instr.modifiers.compare == ptx::Compare::ne;
+    plan.compares_checksum = plan.rule == ValueRule::compares_integers && is_equality &&
+                             (slice.is_loaded(pc, instr[CompareOperand::a]) ||
+                              slice.is_loaded(pc, instr[CompareOperand::b]));
     plan.adds_infinity = adds_infinity(program, instr);
     plan.halves = slice.halves(pc);
     plan.divides_integers = plan.rule == ValueRule::moves && is_quotient_of_integers(instr);

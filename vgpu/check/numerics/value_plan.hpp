@@ -56,6 +56,9 @@ struct ValuePlan {
   double scaled_by = 1;
   // compares: code asks elsewhere whether an operand is a NaN.
   bool asks_for_nan = false;
+  // compares_integers: asks whether a value is the one that memory or a parameter has, as code does
+  // that compares a checksum with the expected one.
+  bool compares_checksum = false;
   // moves: divides by 2, as the mean of two indices does.
   bool halves = false;
   // moves: divides integers, or gives their remainder.

@@ -24,6 +24,13 @@
 // expect planted: error not-a-number power_in_double
 // expect planted: error not-a-number remainder_of_zero
 // expect planted: error not-a-number gamma_of_negative
+// expect planted: error infinity pole_of_gamma
+// expect planted: error infinity exponent_of_zero
+// expect planted: error not-a-number bessel_of_negative
+// expect planted: error infinity error_function_of_one
+// expect planted: error infinity gamma_in_double
+// expect planted: error infinity length_in_double
+// expect planted: error lossy-conversion bin_of_nan
 // expect planted: error not-a-number printed_quotient
 // expect planted: error not-a-number level_of_nan
 // expect planted: error infinity bfloat_of_bits
@@ -568,6 +575,82 @@ KERNEL(gamma_of_negative_meant) {
   out[i] = tgammaf(x - 40.5f);
 }
 
+KERNEL(pole_of_gamma) {
+  GIVEN;
+  out[i] = lgammaf(x - 40);  //~ pole_of_gamma
+}
+
+KERNEL(pole_of_gamma_meant) {
+  GIVEN;
+  out[i] = lgammaf(x - 40.5f) + lgammaf(y);
+}
+
+KERNEL(exponent_of_zero) {
+  GIVEN;
+  out[i] = logbf(x);  //~ exponent_of_zero
+}
+
+KERNEL(exponent_of_zero_meant) {
+  GIVEN;
+  out[i] = logbf(x + 1) + logbf(y);
+}
+
+KERNEL(bessel_of_negative) {
+  GIVEN;
+  out[i] = y0f(x - 3.5f);  //~ bessel_of_negative
+}
+
+KERNEL(bessel_of_negative_meant) {
+  GIVEN;
+  out[i] = y0f(x + 0.5f) + y0f(y);
+}
+
+KERNEL(error_function_of_one) {
+  GIVEN;
+  const double result = erfinv(x / 16.0);  //~ error_function_of_one
+  out[i] = i <= 16 ? static_cast<float>(result) : 0;  //~ error_function_of_one
+}
+
+KERNEL(error_function_of_one_meant) {
+  GIVEN;
+  out[i] = static_cast<float>(erfinv(x / 32.0) + erfinv(static_cast<double>(y)));
+}
+
+KERNEL(gamma_in_double) {
+  GIVEN;
+  const double result = tgamma(x * 8.0 + 1);  //~ gamma_in_double
+  out[i] = result > 1e30 ? static_cast<float>(result * 1e-300) : 0;  //~ gamma_in_double
+}
+
+KERNEL(gamma_in_double_meant) {
+  GIVEN;
+  out[i] = static_cast<float>(tgamma(x * 5.0 + 1) * 1e-280);
+}
+
+KERNEL(length_in_double) {
+  GIVEN;
+  const double wide = x * 1e300 * 1e7;                              //~ length_in_double
+  out[i] = static_cast<float>(hypot(wide, static_cast<double>(y)));  //~ length_in_double
+}
+
+KERNEL(length_in_double_meant) {
+  GIVEN;
+  out[i] = static_cast<float>(hypot(x * 1e300, x * 1e300) * 1e-300);
+}
+
+// The NaN is counted in the first bin.
+KERNEL(bin_of_nan) {
+  GIVEN;
+  const int bin = min(max(static_cast<int>(x * 8), 0), 7);  //~ bin_of_nan
+  atomicAdd(out + bin, 1.0f);                               //~ bin_of_nan
+}
+
+KERNEL(bin_of_nan_meant) {
+  GIVEN;
+  if (isnan(x)) return;
+  atomicAdd(out + min(max(static_cast<int>(x * 1e20f), 0), 7), 1.0f);
+}
+
 KERNEL(printed_quotient) {
   GIVEN;
   const float v = x / y;                     //~ printed_quotient
@@ -764,6 +847,36 @@ KERNEL(places_of_hashes_meant) {
   out[i] = left[hash % 10] + left[of_sign] + left[__umulhi(hash, kCount)];
 }
 
+// Functions of angles take the place of their coefficients from the quadrant.
+KERNEL(functions_of_missing_meant) {
+  GIVEN;
+  const double wide = x;
+  out[i] = static_cast<float>(sin(wide) + cos(wide)) + fmodf(x, 3) + fmodf(3, x) + remainderf(x, 3);
+}
+
+KERNEL(checksum_meant) {
+  GIVEN;
+  unsigned sum = 0, backwards = 0;
+  for (int k = 0; k < kCount; ++k) {
+    sum += __float_as_uint(left[k]) >> 1;
+    backwards += __float_as_uint(left[kCount - 1 - k]) >> 1;
+  }
+  out[i] = sum == __float_as_uint(y) || sum == static_cast<unsigned>(rows) || sum != backwards;
+}
+
+KERNEL(greatest_of_numbers_meant) {
+  GIVEN;
+  float most = -1;
+  int at = -1;
+  for (int k = 0; k < kCount; ++k) {
+    const float v = left[k] / right[k];
+    if (!(v == v) || v < most) continue;
+    most = v;
+    at = k;
+  }
+  out[i] = __int_as_float(at);
+}
+
 KERNEL(specials_replaced_meant) {
   GIVEN;
   float v = x / y;
@@ -837,6 +950,13 @@ int main(int, char** arguments) {
     run(power_in_double, ascending(), flat(0));
     run(remainder_of_zero, ascending(), flat(0));
     run(gamma_of_negative, ascending(), flat(0));
+    run(pole_of_gamma, ascending(), flat(0));
+    run(exponent_of_zero, ascending(), flat(0));
+    run(bessel_of_negative, ascending(), flat(0));
+    run(error_function_of_one, ascending(), flat(0));
+    run(gamma_in_double, ascending(), flat(0));
+    run(length_in_double, ascending(), flat(0));
+    run(bin_of_nan, flat(NAN), flat(0));
     run(printed_quotient, flat(0), flat(0));
     run(level_of_nan, flat(0), flat(0));
     run(clamped_below, ascending(), flat(0));
@@ -893,6 +1013,13 @@ int main(int, char** arguments) {
     run(power_in_double_meant, ascending(), flat(0));
     run(remainder_of_zero_meant, ascending(), flat(0));
     run(gamma_of_negative_meant, ascending(), flat(0));
+    run(pole_of_gamma_meant, ascending(), flat(INFINITY));
+    run(exponent_of_zero_meant, ascending(), flat(INFINITY));
+    run(bessel_of_negative_meant, ascending(), flat(NAN));
+    run(error_function_of_one_meant, ascending(), flat(NAN));
+    run(gamma_in_double_meant, ascending(), flat(0));
+    run(length_in_double_meant, ascending(), flat(0));
+    run(bin_of_nan_meant, ascending(), flat(0));
     run(printed_quotient_meant, flat(0), flat(0));
     run(level_of_nan_meant, flat(0), flat(0));
     run(clamped_below_meant, ascending(), flat(0));
@@ -909,6 +1036,9 @@ int main(int, char** arguments) {
     run(small_as_half_meant, flat(1), flat(0));
     run(literals_meant, ascending(), flat(0));
     run(places_of_hashes_meant, ascending(), flat(0));
+    run(functions_of_missing_meant, flat(NAN), flat(0));
+    run(checksum_meant, flat(1), flat(1));
+    run(greatest_of_numbers_meant, flat(0), flat(0));
     run(specials_replaced_meant, ascending(), flat(0));
     run(power_to_infinity_meant, ascending(), flat(INFINITY));
     run(missing_values_meant, flat(NAN), flat(INFINITY));
