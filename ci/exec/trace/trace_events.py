@@ -5,7 +5,7 @@ chrome://tracing and speedscope need: slices of a track lie within each other, a
 the other in time.
 """
 
-MEMBERS = {"M": {"args"}, "B": {"ts"}, "E": {"ts"}, "X": {"ts", "dur"}, "i": {"ts", "s"}, "s": {"ts", "id", "cat"},
+MEMBERS = {"M": {"args"}, "X": {"ts", "dur"}, "I": {"ts", "s"}, "s": {"ts", "id", "cat"},
            "f": {"ts", "id", "cat", "bp"}}
 LARGEST = 2**53  # viewers read numbers as doubles
 
@@ -26,32 +26,16 @@ def problems_of_event(event):
         problems.append(f"no name: {event}")
     if not isinstance(event.get("args", {}), dict):
         problems.append(f"args are no object: {event}")
-    if phase == "i" and event.get("s") not in ("g", "p", "t"):
+    if phase == "I" and event.get("s") not in ("g", "p", "t"):
         problems.append(f"unknown scope: {event}")
     if phase == "f" and event.get("bp") != "e":
         problems.append(f"not bound to the slice around it: {event}")
     return problems
 
 
-def slices_of(events, problems):
-    """The slices of one track as (begin, end, name); what has no other end is told."""
-    slices, opened, latest = [], [], 0
-    for event in events:
-        if event["ph"] == "X":
-            slices.append((event["ts"], event["ts"] + event["dur"], event["name"]))
-        if event["ph"] not in "BE":
-            continue
-        if event["ts"] < latest:
-            problems.append(f"goes back in time: {event}")
-        latest = event["ts"]
-        if event["ph"] == "B":
-            opened.append(event)
-        elif not opened or opened[-1]["name"] != event["name"]:
-            problems.append(f"ends what has not begun: {event}")
-        else:
-            slices.append((opened.pop()["ts"], event["ts"], event["name"]))
-    problems += [f"does not end: {event}" for event in opened]
-    return slices
+def slices_of(events):
+    """The slices of one track as (begin, end, name)."""
+    return [(event["ts"], event["ts"] + event["dur"], event["name"]) for event in events if event["ph"] == "X"]
 
 
 def problems_of_slices(slices):
@@ -93,7 +77,7 @@ def problems_of(trace):
             tracks.setdefault((event["pid"], event["tid"]), []).append(event)
     names = [(event["name"], event["pid"], event["tid"]) for event in trace if event["ph"] == "M"]
     problems += [f"{name} has several names" for name in sorted(set(names)) if names.count(name) > 1]
-    slices = {track: slices_of(events, problems) for track, events in tracks.items()}
+    slices = {track: slices_of(events) for track, events in tracks.items()}
     for (process, thread), of_track in slices.items():
         problems += problems_of_slices(of_track)
         if of_track and ("thread_name", process, thread) not in names:

@@ -1,4 +1,4 @@
-"""`warpcheck exec --trace` and `--profile`: trace_test.py WARPCHECK NVCC SOURCE_DIRECTORY."""
+"""`warpcheck exec --trace` and `--profile`: trace_test.py WARPCHECK NVCC SOURCE_DIRECTORY NODE_MODULES."""
 
 import json
 import pathlib
@@ -17,6 +17,7 @@ from trace_events import problems_of
 
 SOURCE = Source("trace/trace_programs.cu", "trace_programs.cu")
 TRACE = HERE / "run.trace"
+NODE_MODULES = sys.argv[4]
 VERDICTS_SEEN = Verdicts("trace")
 
 
@@ -32,6 +33,15 @@ def traced(*options, mode=()):
     """The result of exec, and the lines of the trace."""
     result = run("--trace", str(TRACE), *options, "--", "./program", *mode)
     return result, TRACE.read_text().splitlines()
+
+
+def imported(trace):
+    """What Chromium's viewer sees in a trace."""
+    importer = pathlib.Path(__file__).parent / "import_trace.mjs"
+    result = subprocess.run(["node", str(importer), NODE_MODULES, str(trace)], capture_output=True, text=True)
+    if result.returncode != 0:
+        raise AssertionError(result.stderr)
+    return json.loads(result.stdout)
 
 
 def steps(lines):
@@ -93,6 +103,29 @@ class Traces(unittest.TestCase):
             self.assertEqual(run("--trace", str(chrome), *options, "--", "./program").returncode, 66)
             self.assertEqual(problems_of(json.loads(chrome.read_text())), [], options)
 
+    def test_chromiums_viewer_shows_all_of_it(self):
+        chrome = HERE / "run.json"
+        self.assertEqual(run("--trace", str(chrome), "--accesses", "--", "./program").returncode, 66)
+        seen = imported(chrome)
+        self.assertEqual(seen["complaints"], [])
+        tracks = [track for track in seen["tracks"] if "process" in track]  # the marks of the whole trace have none
+        self.assertEqual([(track["process"], track["name"]) for track in tracks],
+                         [(f"launch {launch} block 0", f"warp {warp}")
+                          for launch in ("0 fill", "1 block_sum") for warp in (0, 1)])
+        written = json.loads(chrome.read_text())
+        shown = [(entry["name"], entry["begin"], entry["end"]) for track in tracks for entry in track["entries"]]
+        self.assertEqual(sorted(shown), sorted((event["name"], event["ts"], event["ts"] + event.get("dur", 0))
+                                               for event in written if event["ph"] in "XI" and event["pid"] != 0))
+        depths = {"phase": 0, "line": 1, "access": 2}
+        for track in tracks:
+            for entry in track["entries"]:
+                if entry["category"] in depths:
+                    self.assertEqual(entry["depth"], depths[entry["category"]], entry)
+        findings = [name for name, _, _ in shown if "data-race" in name]
+        self.assertTrue(findings)
+        self.assertEqual([end["name"] in findings for arrow in seen["arrows"] for end in arrow],
+                         [True] * len(findings))
+
     def test_cases_of_all_kinds_of_findings(self):
         # One side, a side of the host, no side in a step, and a read that finds an old value.
         for case in ("histogram_shared_published/fc30", "reduce_max_published/e2bf", "kernel_new_published/df99",
@@ -103,7 +136,7 @@ class Traces(unittest.TestCase):
                                               capture_output=True, text=True, check=True).stdout)
             self.assertEqual(problems_of(trace), [], case)
             headlines = re.findall(r"^ +!! (.*)$", text, re.MULTILINE)
-            marks = [event["name"] for event in trace if event.get("cat") == "finding" and event["ph"] == "i"]
+            marks = [event["name"] for event in trace if event.get("cat") == "finding" and event["ph"] == "I"]
             for headline in headlines:
                 self.assertTrue(any(headline in mark for mark in marks), headline)
             self.assertNotRegex(text, r"\(\d\) (read|write|atomic) by .*\)\n")

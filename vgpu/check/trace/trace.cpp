@@ -57,7 +57,7 @@ template <typename Print>
 bool Trace::write(Print print) {
   if (file_.is_full()) return false;
   const std::string lines = print();
-  return !lines.empty() && file_.add(lines);
+  return lines.empty() || file_.add(lines);  // a picture has no line of its own for each step
 }
 
 void Trace::show_threads_of(const Finding& finding) {

@@ -2,7 +2,10 @@
 //
 // Of each warp: slices between barriers, in them slices of consecutive steps of one source line,
 // and in them, if wanted, one for each access; findings, decisions of the schedule, and the parting
-// and meeting of lanes are marks.  Every event is on a line of its own.
+// and meeting of lanes are marks.  Every event is on a line of its own.  Slices are complete
+// events: Chromium's own viewer pairs separate begins and ends across tracks.  Of two that are
+// equally long the outer one is written first.  Marks have the letter that Chromium writes, I,
+// because that viewer does not read i.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,24 +46,23 @@ class ChromePrinter final : public TracePrinter {
   // The tracks stay for what is found after the launch.
   std::string launch_end(std::uint64_t time) override {
     std::string text;
-    for (auto& [key, track] : tracks_) text += close_line(track) + close_phase(track, time + 1);
+    for (auto& [key, track] : tracks_) text += close_phase(track, time + 1);
     return text;
   }
 
   std::string step(const TraceStep& step) override {
     std::string text;
     Track& track = track_of(step.warp, text);
-    if (!track.is_open) {
-      text += event(track, "B", step.time,
-                    fmt::format(R"("name":"{}","cat":"phase")", phase_name(track)));
-      track.is_open = true;
-    }
+    if (!track.is_open) track.phase_begin = step.time;
+    track.is_open = true;
     const std::string place =
         step.file.empty() ? std::string("?") : fmt::format("{}:{}", step.file, step.line);
     if (track.place != place || track.line_end != step.time) {
       text += close_line(track);
       track.place = place;
       track.line_begin = step.time;
+    } else {
+      text += std::exchange(track.first_access, {});
     }
     track.line_end = step.time + 1;
     track.last = step.time;
@@ -69,11 +71,12 @@ class ChromePrinter final : public TracePrinter {
       for (const auto& [lane, value] : step.values) {
         values += fmt::format(R"(,"lane {}":{})", lane, json_text(value));
       }
-      text += event(track, "X", step.time,
-                    fmt::format(R"("dur":1,"name":{},"cat":"access","args":{{"instruction":{},)"
-                                R"("step":{},"lanes":{}{}}})",
-                                json_text(step.access), json_text(step.instruction), step.number,
-                                json_text(text_of_lanes(step.lanes)), values));
+      std::string& to = track.line_begin == step.time ? track.first_access : text;
+      to += event(track, "X", step.time,
+                  fmt::format(R"("dur":1,"name":{},"cat":"access","args":{{"instruction":{},)"
+                              R"("step":{},"lanes":{}{}}})",
+                              json_text(step.access), json_text(step.instruction), step.number,
+                              json_text(text_of_lanes(step.lanes)), values));
     }
     return text;
   }
@@ -83,7 +86,7 @@ class ChromePrinter final : public TracePrinter {
     if (event.kind == TraceEvent::Kind::barrier && event.of_block) {
       for (auto& [key, track] : tracks_) {
         if (key.block != event.warp.block) continue;
-        text += close_line(track) + close_phase(track, event.time + 1);
+        text += close_phase(track, event.time + 1);
         track.phase = event.phase;
       }
       return text;
@@ -102,7 +105,7 @@ class ChromePrinter final : public TracePrinter {
       known.push_back(&side);
       Track& track = track_of(side.warp, text);
       text +=
-          event(track, "i", side.time,
+          event(track, "I", side.time,
                 fmt::format(R"x("s":"t","name":{},"cat":"finding","args":{{"side":{},)x"
                             R"x("message":{}}})x",
                             json_text(fmt::format("({}) {}: {}", i + 1, finding.what, side.who)),
@@ -111,7 +114,7 @@ class ChromePrinter final : public TracePrinter {
     if (known.empty()) {
       last_ = std::max(last_, finding.time);
       return fmt::format(
-          "{{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":{},"
+          "{{\"ph\":\"I\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":{},"
           "\"cat\":\"finding\"}},\n",
           finding.time, json_text(finding.what + ": " + finding.message));
     }
@@ -124,7 +127,7 @@ class ChromePrinter final : public TracePrinter {
     for (const auto& [key, track] : tracks_) time = std::max(time, track.last);
     text += launch_end(time);
     return text + fmt::format(
-                      "{{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":{},"
+                      "{{\"ph\":\"I\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":{},"
                       "\"cat\":\"end\",\"args\":{{\"shown\":{},\"written\":{}}}}},\n",
                       last_ + 1, json_text(text_of_end(totals, bytes_max)), totals.shown,
                       totals.written);
@@ -135,7 +138,9 @@ class ChromePrinter final : public TracePrinter {
     std::uint64_t process = 0, thread = 0;
     bool is_open = false;  // a slice between barriers
     std::uint32_t phase = 0;
-    std::string place;  // of the consecutive steps of a line; empty: there are none
+    std::uint64_t phase_begin = 0;
+    std::string place;         // of the consecutive steps of a line; empty: there are none
+    std::string first_access;  // of a line's first step, which may be its only one
     std::uint64_t line_begin = 0, line_end = 0, last = 0;
   };
 
@@ -195,26 +200,27 @@ class ChromePrinter final : public TracePrinter {
   }
   std::string mark(const Track& track, std::uint64_t time, std::string_view name,
                    std::string_view category) {
-    return event(track, "i", time,
+    return event(track, "I", time,
                  fmt::format(R"("s":"t","name":{},"cat":"{}")", json_text(name), category));
   }
-  static std::string phase_name(const Track& track) {
-    return track.phase == 0 ? "start" : fmt::format("after barrier {}", track.phase);
+  std::string slice(const Track& track, std::uint64_t begin, std::uint64_t end,
+                    std::string_view name, std::string_view category) {
+    return event(
+        track, "X", begin,
+        fmt::format(R"("dur":{},"name":{},"cat":"{}")", end - begin, json_text(name), category));
   }
   std::string close_line(Track& track) {
     if (track.place.empty()) return {};
-    std::string text =
-        event(track, "X", track.line_begin,
-              fmt::format(R"("dur":{},"name":{},"cat":"line")", track.line_end - track.line_begin,
-                          json_text(track.place)));
+    const std::string text = slice(track, track.line_begin, track.line_end, track.place, "line");
     track.place.clear();
-    return text;
+    return text + std::exchange(track.first_access, {});
   }
   std::string close_phase(Track& track, std::uint64_t time) {
     if (!track.is_open) return {};
     track.is_open = false;
-    // Some readers look for the name of what ends.
-    return event(track, "E", time, fmt::format(R"("name":"{}")", phase_name(track)));
+    const std::string name =
+        track.phase == 0 ? "start" : fmt::format("after barrier {}", track.phase);
+    return slice(track, track.phase_begin, time, name, "phase") + close_line(track);
   }
 
   bool accesses_;

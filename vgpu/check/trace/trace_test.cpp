@@ -7,9 +7,12 @@
 
 #include <cerrno>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/machine/machine.hpp"
@@ -249,6 +252,29 @@ std::vector<Json> events_of(const Json& trace, std::string_view phase, std::stri
   return events;
 }
 
+using Interval = std::pair<std::uint64_t, std::uint64_t>;
+
+Interval interval_of(const Json& slice) {
+  const std::uint64_t begin = slice["ts"];
+  return {begin, begin + slice["dur"].get<std::uint64_t>()};
+}
+
+// Of each track, the slices between barriers; expects every other slice to lie within one.
+std::map<int, std::vector<Interval>> phases_of(const Json& trace) {
+  std::map<int, std::vector<Interval>> phases;
+  for (const Json& phase : events_of(trace, "X", "phase")) {
+    phases[phase["tid"]].push_back(interval_of(phase));
+  }
+  for (const Json& event : trace) {
+    if (event["ph"] != "X") continue;
+    const Interval slice = interval_of(event);
+    EXPECT_TRUE(std::ranges::any_of(phases[event["tid"]], [&](const Interval& phase) {
+      return phase.first <= slice.first && slice.second <= phase.second;
+    })) << event;
+  }
+  return phases;
+}
+
 TEST_F(TraceTest, TheViewersGetATrackAWarpWithNestedSlices) {
   TraceOptions options;
   options.format = TraceFormat::chrome;
@@ -262,49 +288,32 @@ TEST_F(TraceTest, TheViewersGetATrackAWarpWithNestedSlices) {
   }
   EXPECT_EQ(names, (std::vector<std::string>{"launch 0 scan block 0", "warp 0",
                                              "launch 0 scan block 1", "warp 0"}));
-  // Of each track: a slice before the barrier and one after it, which do not overlap.
+  const auto phases = phases_of(trace);
   for (const int track : {1, 2}) {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> phases;
-    std::uint64_t open = 0;
-    for (const Json& event : trace) {
-      if (event["tid"] != track) continue;
-      if (event["ph"] == "B") open = event["ts"];
-      if (event["ph"] == "E") phases.emplace_back(open, event["ts"]);
-    }
-    ASSERT_EQ(phases.size(), 2U);
-    EXPECT_LT(phases[0].first, phases[0].second);
-    EXPECT_LE(phases[0].second, phases[1].first);
-    const auto is_inside = [&](const Json& slice) {
-      const std::uint64_t begin = slice["ts"], end = begin + slice["dur"].get<std::uint64_t>();
-      return std::ranges::any_of(
-          phases, [&](const auto& phase) { return phase.first <= begin && end <= phase.second; });
-    };
-    for (const Json& event : trace) {
-      if (event["tid"] == track && event["ph"] == "X") EXPECT_TRUE(is_inside(event)) << event;
-    }
+    ASSERT_EQ(phases.at(track).size(), 2U) << "before the barrier, and after it";
+    EXPECT_LT(phases.at(track)[0].first, phases.at(track)[0].second);
+    EXPECT_LE(phases.at(track)[0].second, phases.at(track)[1].first);
   }
   EXPECT_EQ(events_of(trace, "X", "access").front()["name"], "writes share[0]");
-  const std::vector<Json> marks = events_of(trace, "i", "finding");
+  const std::vector<Json> marks = events_of(trace, "I", "finding");
   ASSERT_EQ(marks.size(), 2U);
   EXPECT_EQ(marks[0]["name"],
             "(1) data-race on shared memory share[1], 4 bytes: write by block (0,0,0) thread "
             "(1,0,0)");
   EXPECT_LT(marks[0]["ts"], marks[1]["ts"]);
-  EXPECT_EQ(events_of(trace, "i", "decision").size(), 1U);
+  EXPECT_EQ(events_of(trace, "I", "decision").size(), 1U);
   EXPECT_EQ(trace.back()["name"], "trace_end");
+  const std::vector<Json> ends = events_of(trace, "I", "end");
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_EQ(ends[0]["args"]["written"], ends[0]["args"]["shown"]) << ends[0];
 }
 
-TEST_F(TraceTest, TheLimitLeavesNoSliceOpen) {
+TEST_F(TraceTest, TheLimitLeavesOutNoPhaseOfALine) {
   TraceOptions options;
   options.format = TraceFormat::chrome;
   for (options.bytes_max = 100; options.bytes_max < 4'000; options.bytes_max += 150) {
-    const Json trace = Json::parse(run(options));
-    int open = 0;
-    for (const Json& event : trace) {
-      open += event["ph"] == "B" ? 1 : event["ph"] == "E" ? -1 : 0;
-      EXPECT_GE(open, 0) << options.bytes_max << trace;
-    }
-    EXPECT_EQ(open, 0) << options.bytes_max << trace;
+    SCOPED_TRACE(options.bytes_max);
+    phases_of(Json::parse(run(options)));
   }
 }
 
@@ -331,11 +340,11 @@ TEST(ChromeTraceTest, ArrowsHaveTwoEndsInTheOrderOfTime) {
   const TraceFinding::Side late{.who = "late", .number = 5, .time = 5, .warp = {0, 1}},
       early{.who = "early", .number = 2, .time = 2, .warp = {0, 0}}, unknown{.who = "host copy"};
   using Phases = std::vector<std::string>;
-  EXPECT_EQ(events({late, early}), (Phases{"i5", "i2", "s2", "f5"}));
-  EXPECT_EQ(events({early, unknown}), Phases{"i2"});
-  EXPECT_EQ(events({unknown, late}), Phases{"i5"});
-  EXPECT_EQ(events({unknown}), Phases{"i9"});
-  EXPECT_EQ(events({}), Phases{"i9"});
+  EXPECT_EQ(events({late, early}), (Phases{"I5", "I2", "s2", "f5"}));
+  EXPECT_EQ(events({early, unknown}), Phases{"I2"});
+  EXPECT_EQ(events({unknown, late}), Phases{"I5"});
+  EXPECT_EQ(events({unknown}), Phases{"I9"});
+  EXPECT_EQ(events({}), Phases{"I9"});
 }
 
 TEST(TraceOptionsTest, WordsAreReadOrRefused) {
