@@ -62,6 +62,9 @@ class ScriptedWatch final : public HostWatch {
   void forget_all() override {}
   void watch_device_memory(void (*)()) override {}
   bool takes_polls() override { return false; }
+  [[nodiscard]] bool never_reads_result(const std::vector<const void*>&) const override {
+    return false;
+  }
   [[nodiscard]] std::string why_incomplete() const override { return {}; }
 
  private:

@@ -1,5 +1,5 @@
 // The interface of a watch: it sees the ordinary loads and stores of a program, without calls of
-// the API, to memory that it shares with kernels.
+// the API, to memory that it shares with kernels, and reads the program's machine code.
 //
 // Such a watch protects pages and handles the program's page faults (page_watch.cpp).  It is linked
 // into the libraries that replace the toolkit's, and not into the harness, which has no watch.
@@ -62,6 +62,11 @@ class HostWatch {
   // Catches accesses to memory of devices, which end the program.
   //   report: reports the accesses that were seen, at once
   virtual void watch_device_memory(void (*report)()) = 0;
+  // Returns whether the program never reads the result of the call behind which these addresses
+  // lie, innermost first: its register is overwritten, on each path, before an instruction reads
+  // it.  False if that is not known.
+  [[nodiscard]] virtual bool never_reads_result(
+      const std::vector<const void*>& return_addresses) const = 0;
   // Returns why accesses are not seen, or not all of them; empty: they are all seen.
   [[nodiscard]] virtual std::string why_incomplete() const = 0;
 };

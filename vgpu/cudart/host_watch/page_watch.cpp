@@ -37,6 +37,7 @@
 #include "vgpu/cudart/host_watch/pages.hpp"
 #include "vgpu/cudart/host_watch/signal_mask.hpp"
 #include "vgpu/cudart/host_watch/system_calls.hpp"
+#include "vgpu/cudart/host_watch/unread_result.hpp"
 #include "vgpu/cudart/memory/host_pages.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 #include "vgpu/machine/memory/memory.hpp"
@@ -191,6 +192,10 @@ class PageWatch final : public HostWatch {
   std::vector<SeenAccess> take() override;
   std::vector<const void*> code(std::uint32_t number) override;
   bool takes_polls() override { return polls_.exchange(false); }
+  [[nodiscard]] bool never_reads_result(
+      const std::vector<const void*>& return_addresses) const override {
+    return is_never_read(return_addresses);
+  }
   [[nodiscard]] std::string why_incomplete() const override;
 
   // Called in a handler, or before a system call.

@@ -1,4 +1,5 @@
-// Whether the code behind a call reads its result (api/calls/unread_result.hpp).
+#include "vgpu/cudart/host_watch/unread_result.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -7,9 +8,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "vgpu/cudart/api/calls/unread_result.hpp"
 #include "vgpu/cudart/host_watch/host_decoder.hpp"
 
 namespace warpcheck::cudart {
@@ -72,8 +71,9 @@ Result result_behind(const Instruction& instruction) {
   return overwrites ? Result::unread : Result::unread_so_far;
 }
 
-// Returns whether no path from behind the call reads its result.  What is not understood counts as
-// a read.
+}  // namespace
+
+// What is not understood counts as a read.
 bool is_never_read(const std::vector<const void*>& return_addresses) {
   if (host_decoder() == SIZE_MAX || return_addresses.empty()) return false;
   const auto behind = [&](std::size_t frame) {
@@ -108,7 +108,4 @@ bool is_never_read(const std::vector<const void*>& return_addresses) {
   return true;
 }
 
-[[maybe_unused]] const bool is_set = (set_result_decoder(is_never_read), true);
-
-}  // namespace
 }  // namespace warpcheck::cudart

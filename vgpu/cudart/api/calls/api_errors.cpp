@@ -9,15 +9,33 @@
 #include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/api/calls/call_place.hpp"
 #include "vgpu/cudart/api/calls/known_addresses.hpp"
-#include "vgpu/cudart/api/calls/unread_result.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/driver/driver_errors.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
+#include "vgpu/cudart/host_watch/host_watch.hpp"
 #include "vgpu/cudart/libraries/library_interface.hpp"
 
 namespace warpcheck::cudart {
 namespace {
+
+// Calls that allocate, move data, launch or wait: if one fails, work is missing.  Others change
+// only how work is done, or end something.  Beginnings of names without "cuda" or "cu".
+constexpr std::array kWork = std::to_array<std::string_view>(
+    {"DeviceSynchronize", "CtxSynchronize", "EventRecord", "EventSynchronize", "GraphLaunch",
+     "HostAlloc", "Launch", "Malloc", "MemAlloc", "Memcpy", "Memset", "StreamSynchronize",
+     "StreamWaitEvent"});
+
+bool does_work(std::string_view call) {
+  if (call == "cudaSetDevice") return true;
+  call.remove_prefix(call.starts_with("cuda") ? 4 : std::min<std::size_t>(call.size(), 2));
+  return std::ranges::any_of(kWork, [&](std::string_view name) { return call.starts_with(name); });
+}
+
+bool never_reads_result(const std::vector<const void*>& return_addresses) {
+  const HostWatch* const watch = host_watch();
+  return watch != nullptr && watch->never_reads_result(return_addresses);
+}
 
 // Queries, and operations whose failure is an ordinary answer.
 constexpr std::array<std::string_view, 52> kQuestions{
@@ -183,7 +201,7 @@ std::optional<FailureReport> report_failed_call(Findings& findings, const KnownA
   return FailureReport{
       .finding = mishaps.finding_of(key),
       .needs_question = call.needs_question ||
-                        (call.text.empty() && does_work(made.name) && result_is_unread(places))};
+                        (call.text.empty() && does_work(made.name) && never_reads_result(places))};
 }
 
 void raise_unasked(vgpu::Finding& finding) {

@@ -2,7 +2,7 @@
 // handles the failure of a call is not visible from outside, so each is a note.  It is an error if
 // nothing tells the program that work is missing: it never asks for the last error, and the call is
 // a `<<<>>>`, which has no result, or one whose result the program does not read
-// (unread_result.hpp).  That is known only at the program's end.
+// (HostWatch).  That is known only at the program's end.
 //
 // Not reported are calls whose failure is an ordinary answer to a query (whether an event is
 // complete, whether a device has an attribute), calls that are refused by name or reported as
