@@ -144,6 +144,11 @@ class BoundsChecker final : public Checker {
       case Fault::Kind::in_no_region:
         report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of_no_region(fault));
         break;
+      case Fault::Kind::not_generic:
+        report_fault(reporter_, fault, FindingKind::out_of_bounds,
+                     "(1) has no state space, so its address is a generic one, and it is given the "
+                     "shared address itself; devices take it as such");
+        break;
       case Fault::Kind::no_right:
         report_fault(reporter_, fault, FindingKind::out_of_bounds,
                      fmt::format("(1) {} memory that the program allows no {} to by its NVTX "

@@ -199,6 +199,7 @@ void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std:
   reporter.report(key, [&] {
     Finding finding;
     finding.kind = kind;
+    if (fault.kind == Fault::Kind::not_generic) finding.severity = Severity::note;
     finding.space = space_name(space_of(fault));
     finding.kernel = kernel_name(fault.program->kernel);
     finding.object = object_of(fault);

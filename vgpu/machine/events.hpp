@@ -50,7 +50,8 @@ struct Fault {
     no_such_block,     // shared memory of a block that the cluster does not have
     no_peer_access,    // memory of another device to which this one has no access
     in_no_region,      // a pool of the program, where it has handed out nothing (regions.hpp)
-    no_right,  // memory that the program allows other kinds of access to (access_rights.hpp)
+    not_generic,  // a shared address where a generic one belongs, that devices take all the same
+    no_right,     // memory that the program allows other kinds of access to (access_rights.hpp)
   };
   Kind kind = Kind::out_of_bounds;
   const Program* program = nullptr;

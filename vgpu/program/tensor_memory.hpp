@@ -76,8 +76,10 @@ struct TensorMemoryInstr {
   // shared memory.
   Ref address{};
   std::int32_t offset = 0;  // added to an address in tensor memory
-  // allocate: the space of the address.
+  // allocate, commit: the space of the address.
   ptx::Space space = ptx::Space::generic;
+  // commit: where the shared addresses of a program begin for the machine (shared_windows.hpp).
+  std::uint64_t shared_begin = 0;
   Ref columns{};  // allocate, deallocate
 
   // load, store

@@ -105,7 +105,8 @@ class TensorMemory {
   Step store(const Operation& op);
   Step shift(const Operation& op);
   Step commit(const Operation& op);
-  void arrive(const Operation& op, const Ref& address);
+  [[nodiscard]] std::uint64_t address_of_commit(const Operation& op) const;
+  void arrive(const Operation& op, std::uint64_t place);
   [[nodiscard]] static bool has_one_address(const Operation& op);
   Step fail_addresses(const Operation& op) const;
   [[nodiscard]] std::vector<TensorArea> areas_of_move(const Operation& op, bool writes) const;

@@ -268,22 +268,44 @@ Step TensorMemory::shift(const Operation& op) {
 Step TensorMemory::commit(const Operation& op) {
   notify(op, {});
   if (op.tensor.blocks.bank == Bank::none) {
-    arrive(op, op.tensor.address);
+    arrive(op, place);
     return Step::again;
   }
-  const unsigned lane = op.lane();
-  const std::uint64_t place = lane_value(op.run, op.tensor.address, lane) % kWindowBytes;
   for (std::uint32_t ranks = op.word(op.tensor.blocks) & 0xffff; ranks != 0; ranks &= ranks - 1) {
     const auto rank = static_cast<std::uint64_t>(std::countr_zero(ranks));
-    const std::uint64_t address = place + window_of_rank(rank);
-    std::memcpy(row_of(op.run.banks, op.tensor.wide) + lane * sizeof address, &address,
-                sizeof address);
-    arrive(op, op.tensor.wide);
+    arrive(op, place % kWindowBytes + window_of_rank(rank));
+  launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, op.tensor.address, op.lanes);
+  const std::uint64_t place = address_of_commit(op);
   }
   return Step::again;
 }
 
-void TensorMemory::arrive(const Operation& op, const Ref& address) {
+// Without a state space, the address is a generic one (9.7.16.12.1).  Compilers of kernels pass the
+// shared address itself, widened to 64 bits, and devices take it as such.
+std::uint64_t TensorMemory::address_of_commit(const Operation& op) const {
+  const std::uint64_t address = lane_value(op.run, op.tensor.address, op.lane());
+  if (op.tensor.space == ptx::Space::shared) return address;
+  if (address > UINT32_MAX) return address - kSharedWindow;
+  const std::uint64_t place = address + op.tensor.shared_begin;
+  Fault fault;
+  fault.kind = Fault::Kind::not_generic;
+  fault.program = &launch_.program();
+  fault.place = launch_.place_of(op.run.slot, op.run.warp);
+  fault.pc = op.run.pc;
+  fault.lane = op.lane();
+  fault.space = ptx::Space::shared;
+  fault.access = AccessKind::atomic;
+  fault.bytes = sizeof(std::uint64_t);
+  fault.address = place % kWindowBytes;
+  fault.nearest = op.run.slot.shared;
+  launch_.notify([&](Observer& observer) { observer.on_fault(fault); });
+  return place;
+}
+
+//   place: the address of the mbarrier, as operands have it
+void TensorMemory::arrive(const Operation& op, std::uint64_t place) {
+  const Ref& address = op.tensor.wide;
+  std::memcpy(row_of(op.run.banks, address) + op.lane() * sizeof place, &place, sizeof place);
   Instr done =
       part_of_bulk(op.instr, InstrKind::barrier_object, ptx::Space::shared, ptx::Type::b64, 1);
   done.opcode = ptx::Opcode::tcgen05_;

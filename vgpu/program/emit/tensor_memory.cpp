@@ -4,6 +4,7 @@
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/program/emit/matrix_words.hpp"
 #include "vgpu/program/emit/tensor_instr.hpp"
+#include "vgpu/program/shared_windows.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -155,7 +156,8 @@ void emit_commit(Form& form) {
   if (form.words.take("shared::cluster")) tensor.space = Space::shared;
   const bool is_multicast = form.words.take("multicast::cluster");
   require_operands(form.e, form.in, is_multicast ? 2 : 1);
-  tensor.address = cluster_address_row(form.e, form.in, form.operand(0), tensor.space);
+  tensor.address = address_row(form.e, form.in, form.operand(0), {tensor.space, true});
+  if (form.e.layout.has_ranks) tensor.shared_begin = kClusterOffset;
   if (is_multicast) tensor.blocks = form.e.source(form.in, form.operand(1), Type::b16);
   form.push(std::move(tensor));
 }
