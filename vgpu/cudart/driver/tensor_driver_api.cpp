@@ -235,7 +235,7 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap* tensorMap, void* address) {
     vgpu::TensorMapBytes bytes;
     std::memcpy(bytes.data(), tensorMap, bytes.size());
     std::optional<TensorMap> map = vgpu::unpack_tensor_map(bytes);
-    if (!map) return fail(cudaErrorInvalidValue);
+    if (!map || map->unset != 0) return fail(cudaErrorInvalidValue);
     map->address = to_address(address);
     return put(tensorMap, *map);
   });

@@ -82,7 +82,12 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint64_t place = address_in(run, instr[TensorOperand::map], lane);
   const std::optional<TensorMap> map = read_map(run, instr, Space::generic, lane);
-  if (!map) return is_no_map(run, lane, place);
+  if (!map || map->is_empty()) return is_no_map(run, lane, place);
+  if (const std::string unset = map->unset_field(); !unset.empty()) {
+    return launch_.halt(
+        run, 1u << lane, Trap::Cause::no_object,
+        fmt::format("(1) uses a tensor map at {:#x}, of which nothing has set {}", place, unset));
+  }
   if (map->rank != m.dimensions) {
     return launch_.halt(
         run, 1u << lane, Trap::Cause::no_object,

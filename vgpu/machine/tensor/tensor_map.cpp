@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include <fmt/format.h>
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -13,7 +15,7 @@ using ptx::Type;
 constexpr std::uint64_t kMark = 0x5041'4d52'4f53'4e45;
 
 struct Packed {
-  std::uint64_t mark = kMark;
+  std::uint64_t mark = kMark;  // with the bits of fields that nothing has set flipped
   std::uint64_t address = 0;
   std::array<std::uint64_t, kTensorDimensionsMax> size{};
   std::array<std::uint64_t, kTensorDimensionsMax - 1> stride{};
@@ -48,6 +50,22 @@ std::uint32_t to_tf32(std::uint32_t word) {
 }
 
 }  // namespace
+
+std::string TensorMap::unset_field() const {
+  const std::uint32_t dimensions = std::clamp(rank, 1u, kTensorDimensionsMax);
+  for (const TensorFieldRow& row : kTensorFields) {
+    // Units of 16 bytes are the first of the values of .swizzle_atomicity.
+    if (row.field == TensorField::atomicity) continue;
+    const std::uint32_t count = row.field == TensorField::stride ? dimensions - 1
+                                : row.dimensions != 0            ? dimensions
+                                                                 : 1;
+    for (std::uint32_t ordinal = 0; ordinal < count; ++ordinal) {
+      if ((unset & field_bit(row.field, ordinal)) == 0) continue;
+      return row.dimensions == 0 ? std::string(row.word) : fmt::format("{} {}", row.word, ordinal);
+    }
+  }
+  return {};
+}
 
 TensorUnit TensorMap::unit() const {
   switch (element) {
@@ -145,6 +163,7 @@ Type TensorMap::atomic_type(AtomOp op) const {
 
 TensorMapBytes pack(const TensorMap& map) {
   Packed packed;
+  packed.mark = kMark ^ map.unset;
   packed.address = map.address;
   packed.size = map.size;
   packed.stride = map.stride;
@@ -165,9 +184,15 @@ TensorMapBytes pack(const TensorMap& map) {
 }
 
 std::optional<TensorMap> unpack_tensor_map(const TensorMapBytes& bytes) {
-  const auto packed = std::bit_cast<Packed>(bytes);
-  if (packed.mark != kMark || packed.check != check_of(bytes)) return {};
   TensorMap map;
+  if (bytes == TensorMapBytes{}) {
+    map.unset = TensorMap::kAllUnset;
+    return map;
+  }
+  const auto packed = std::bit_cast<Packed>(bytes);
+  const std::uint64_t unset = packed.mark ^ kMark;
+  if (unset >= TensorMap::kAllUnset || packed.check != check_of(bytes)) return {};
+  map.unset = static_cast<std::uint32_t>(unset);
   map.address = packed.address;
   map.size = packed.size;
   map.stride = packed.stride;

@@ -2,7 +2,8 @@
 // of the box in shared memory (PTX ISA 9.0, 5.5; CUtensorMap of the driver API).
 //
 // For programs the bytes are opaque.  The layout here is our own; it contains a checksum, so that
-// bytes which are no map are detected.
+// bytes which are no map are detected.  128 zero bytes are a map without fields, as a kernel makes
+// it in shared memory in order to set them all by tensormap.replace.
 #pragma once
 
 #include <array>
@@ -10,7 +11,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
+#include "vgpu/program/tensor_field.hpp"
 #include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
@@ -18,6 +21,17 @@ namespace warpcheck::vgpu {
 inline constexpr std::size_t kTensorMapBytes = 128;
 inline constexpr std::uint32_t kTensorDimensionsMax = 5;
 inline constexpr std::uint32_t kIm2colRankMin = 3;
+
+// Returns the bit of a field in TensorMap::unset.
+//   ordinal: of the dimension, for a field that each has
+constexpr std::uint32_t field_bit(TensorField field, std::uint32_t ordinal) {
+  std::uint32_t bit = 0;
+  for (const TensorFieldRow& row : kTensorFields) {
+    if (row.field == field) break;
+    bit += row.dimensions == 0 ? 1 : row.dimensions;
+  }
+  return 1u << (bit + ordinal);
+}
 
 // In the order of CUtensorMapDataType.
 enum class TensorElement : std::uint8_t {
@@ -82,9 +96,16 @@ struct TensorMap {
   // im2col, for the dimensions of an image: the corners of the box, from the first and from the
   // last pixel.
   std::array<std::int16_t, kTensorDimensionsMax - 2> lower{}, upper{};
+  // Fields that nothing has set (field_bit()).
+  static constexpr std::uint32_t kAllUnset = 2 * field_bit(TensorField::fill, 0) - 1;
+  std::uint32_t unset = 0;
 
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 
+  [[nodiscard]] bool is_empty() const { return unset == kAllUnset; }
+  // Returns the name in tensormap.replace of a field that a copy needs and that nothing has set;
+  // empty: there is none.
+  [[nodiscard]] std::string unset_field() const;
   [[nodiscard]] TensorUnit unit() const;
   // Returns the elements in 16 bytes of shared memory.
   [[nodiscard]] std::uint32_t chunk_elements() const {

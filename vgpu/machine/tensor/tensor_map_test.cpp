@@ -53,7 +53,24 @@ TEST(TensorMap, IsNoneWhereAByteHasChanged) {
     changed[at] ^= std::byte{1};
     EXPECT_FALSE(unpack_tensor_map(changed)) << at;
   }
-  EXPECT_FALSE(unpack_tensor_map({}));
+}
+
+// As a kernel makes it in shared memory, in order to set its fields by tensormap.replace.
+TEST(TensorMap, ZerosAreAMapWithoutFields) {
+  std::optional<TensorMap> map = unpack_tensor_map({});
+  ASSERT_TRUE(map);
+  EXPECT_TRUE(map->is_empty());
+  EXPECT_EQ(map->unset_field(), "global_address");
+  map->unset &= ~field_bit(TensorField::address, 0);
+  map->rank = 2;
+  map->unset &= ~field_bit(TensorField::rank, 0) & ~field_bit(TensorField::box, 0);
+  EXPECT_EQ(map->unset_field(), "box_dim 1");
+  EXPECT_EQ(unpack_tensor_map(pack(*map)), map);
+  map->unset = field_bit(TensorField::size, 2) | field_bit(TensorField::stride, 1) |
+               field_bit(TensorField::atomicity, 0);
+  EXPECT_EQ(map->unset_field(), "");
+  map->rank = 3;
+  EXPECT_EQ(map->unset_field(), "global_dim 2");
 }
 
 TEST(TensorMap, ABoxHasAsManyRowsAsItsStepsLeave) {

@@ -30,6 +30,7 @@ void replace_swizzle(TensorMap& map, TensorSwizzle mode) {
 }
 
 void replace_field(TensorMap& map, const TensorReplacement& what, std::uint64_t value) {
+  map.unset &= ~field_bit(what.field, what.ordinal);
   switch (what.field) {
     case TensorField::address: map.address = value; break;
     case TensorField::rank: map.rank = static_cast<std::uint32_t>(value) + 1; break;

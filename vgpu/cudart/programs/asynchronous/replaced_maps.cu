@@ -1,5 +1,6 @@
 // One kernel works on matrices of several sizes: each block makes its tensor map of a template, as
-// grouped products do.  The map is changed in shared memory and copied to global memory.
+// grouped products do, or sets all fields of zeros.  The map is changed in shared memory, and
+// another warp copies it to global memory.
 // arch: compute_90a
 // MUTANT: the map is copied before the thread that changes it has done so.
 // expect: data-race
@@ -36,7 +37,16 @@ __global__ void last_tiles(const __grid_constant__ CUtensorMap model, const Matr
   if (t == 0) {
     init(&barrier, blockDim.x);
     cde::fence_proxy_async_shared_cta();
-    map = model;
+    if (blockIdx.x < 2) {
+      map = model;
+    } else {
+      map = CUtensorMap{};
+      ptx::tensormap_replace_box_dim(ptx::space_shared, &map, ptx::n32_t<0>{}, kTileWidth);
+      ptx::tensormap_replace_box_dim(ptx::space_shared, &map, ptx::n32_t<1>{}, kTileHeight);
+      ptx::tensormap_replace_element_size(ptx::space_shared, &map, ptx::n32_t<0>{}, 1);
+      ptx::tensormap_replace_element_size(ptx::space_shared, &map, ptx::n32_t<1>{}, 1);
+      ptx::tensormap_replace_interleave_layout(ptx::space_shared, &map, ptx::n32_t<0>{});
+    }
     ptx::tensormap_replace_global_address(ptx::space_shared, &map, matrix.data);
     ptx::tensormap_replace_global_dim(ptx::space_shared, &map, ptx::n32_t<0>{}, matrix.width);
     ptx::tensormap_replace_global_dim(ptx::space_shared, &map, ptx::n32_t<1>{}, matrix.height);
@@ -55,13 +65,10 @@ __global__ void last_tiles(const __grid_constant__ CUtensorMap model, const Matr
   __syncthreads();
 #endif
   CUtensorMap* const mine = maps + blockIdx.x;
-  if (t < 32) {
+  if (t >= 32) {
     ptx::tensormap_cp_fenceproxy(ptx::sem_release, ptx::scope_gpu, mine, &map, kMapBytes);  //~
-    __syncwarp();
   }
-#ifdef MUTANT
   __syncthreads();
-#endif
   BlockBarrier::arrival_token token;
   if (t == 0) {
     ptx::fence_proxy_tensormap_generic(ptx::sem_acquire, ptx::scope_gpu, mine, kMapBytes);
