@@ -39,6 +39,10 @@ enum class Weight : std::uint8_t {
   // (1) is an asynchronous copy; a thread has waited for it by a wait that is .relaxed, and then a
   // barrier of the block completed.
   relaxed_wait,
+  // (1) is a tcgen05.alloc or an mbarrier.inval, and (2) an asynchronous copy over its bytes, which
+  // comes behind it; only a fence of the proxy is missing.  The ISA does not say by which proxy
+  // they write, and compilers reuse the bytes without a fence.
+  reused,
 };
 
 constexpr Severity severity_of(Weight weight) {
@@ -67,6 +71,8 @@ constexpr std::string_view remark_of(Weight weight) {
     case Weight::relaxed_wait:
       return "; but a barrier of the block followed, which the toolkit's own headers take for an "
              "acquire";
+    case Weight::reused:
+      return "; but the copy only replaces what (1) has left, in bytes whose use has ended";
     case Weight::overwrite:
       return "; volatile or relaxed, they do not race, but which of their values stays is chance";
     case Weight::hand_over: return "; volatile or relaxed, they do not race, but hand over data";

@@ -115,6 +115,17 @@ bool RaceReports::is_fenced_init(const CheckedRow& row, const LaneAccess& mine,
                                          mine.lane);
 }
 
+// Returns whether an asynchronous copy reuses the bytes of an allocation's address or of an
+// mbarrier that has ended.
+bool RaceReports::is_reuse(const CheckedRow& row, const EarlierAccess& earlier) {
+  if (!earlier.lacks_proxy_fence || row.proxy == Proxy::tensor_map) return false;
+  if (row.access->kind != AccessKind::write) return false;
+  const Instr& before = row.access->program->code[earlier.pc];
+  const bool invalidates = before.kind == InstrKind::barrier_object &&
+                           before.modifiers.object_op == ptx::ObjectOp::inval;
+  return before.kind == InstrKind::tensor_memory || invalidates;
+}
+
 // Returns whether the access is an mbarrier.inval after uses of the object by other lanes of a
 // warp, one lane of which comes before it.  Operations on an mbarrier are complete when they
 // return, and cuda::pipeline relies on that: at its end, the lanes of a warp meet at a match.sync,
@@ -143,6 +154,7 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
       state_.barrier_objects.is_before_barrier(earlier.segment, earlier.lane, access.place)) {
     return Weight::relaxed_wait;
   }
+  if (is_reuse(row, earlier)) return Weight::reused;
   const bool weak_writes = mine.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
   if (weak_writes && same_value_stores_.add_if_same(
                          {access, mine.lane}, thread_of_earlier(earlier), thread_of_mine(row, mine),

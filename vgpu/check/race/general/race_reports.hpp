@@ -52,6 +52,7 @@ class RaceReports {
                                   const EarlierAccess& earlier);
   [[nodiscard]] bool cannot_go_wrong(const CheckedRow& row, const LaneAccess& mine,
                                      const EarlierAccess& earlier, AccessKind earlier_kind);
+  [[nodiscard]] static bool is_reuse(const CheckedRow& row, const EarlierAccess& earlier);
   [[nodiscard]] bool is_fenced_init(const CheckedRow& row, const LaneAccess& mine,
                                     const EarlierAccess& earlier) const;
   [[nodiscard]] bool is_known_use(const CheckedRow& row, const LaneAccess& mine,
