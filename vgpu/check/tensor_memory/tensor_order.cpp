@@ -85,8 +85,10 @@ void TensorOrder::on_cluster_barrier(const ClusterBarrier& event) {
 void TensorOrder::on_tensor_memory(const TensorMemoryEvent& event) {
   if (event.is_leak) return;
   if (event.op == TensorOp::allocate) {  // the columns were free
-    std::vector<Operation>& all = blocks_[event.place.block];
-    std::erase_if(all, [&](const Operation& one) { return event.areas.front().meets(one.area); });
+    for (const TensorArea& area : event.areas) {
+      std::erase_if(blocks_[area.block],
+                    [&](const Operation& one) { return area.meets(one.area); });
+    }
     return;
   }
   if (event.areas.empty()) return note(event);

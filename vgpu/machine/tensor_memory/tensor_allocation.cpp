@@ -17,20 +17,30 @@ bool is_count_of_columns(std::uint32_t count) {
   return std::has_single_bit(count) && count >= kColumnUnit && count <= kTensorColumns;
 }
 
-// Makes the allocation for which both blocks wait, if there is space.
-void complete_requests(TensorBlock& one, TensorBlock& other) {
+}  // namespace
+
+// Makes the allocation for which both blocks wait, if there is space.  From then on each block has
+// its columns, because the warp that goes on first may use those of both.
+void TensorMemory::complete_requests(const Operation& op, Slot& own, Slot& peer) const {
+  TensorBlock& one = block_of(own);
+  TensorBlock& other = block_of(peer);
   const bool both_wait =
       one.request.waits && other.request.waits && !one.request.is_done && !other.request.is_done;
   if (!both_wait) return;
-  const std::uint32_t first = one.first_free(one.request.count, &other);
+  const std::uint32_t count = one.request.count, first = one.first_free(count, &other);
   if (first == kTensorColumns) return;
-  for (TensorBlock* const block : {&one, &other}) {
-    block->request.first = first;
-    block->request.is_done = true;
+  std::vector<TensorArea> areas;
+  for (Slot* const slot : {&own, &peer}) {
+    TensorBlock& block = block_of(*slot);
+    block.request.first = first;
+    block.request.is_done = true;
+    block.allocations.push_back({first, count, 2, block.request.pc, block.request.warp});
+    areas.push_back({slot->block, 0, kTensorLanes, first, count, true});
   }
+  TensorMemoryEvent event = event_of(op, areas);
+  event.op = TensorOp::allocate;
+  launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
 }
-
-}  // namespace
 
 Step TensorMemory::allocate(const Operation& op) {
   const std::uint32_t count = op.word(op.tensor.columns);
@@ -66,22 +76,23 @@ Step TensorMemory::allocate_in_pair(const Operation& op, std::uint32_t count) {
   TensorBlock& own = block_of(op.run.slot);
   TensorBlock& other = block_of(*peer);
   if (!own.request.waits) {
-    own.request = {.waits = true, .is_done = false, .warp = op.run.warp.index, .count = count};
+    own.request = {.waits = true,
+                   .is_done = false,
+                   .pc = op.run.pc,
+                   .warp = op.run.warp.index,
+                   .count = count};
     if (other.request.waits && !other.request.is_done && other.request.count != count) {
       return fail(op, Trap::Cause::tensor_rule,
                   fmt::format("(1) allocates {} columns in a pair of blocks, and the other block "
                               "allocates {}",
                               count, other.request.count));
     }
-    complete_requests(own, other);
+    complete_requests(op, op.run.slot, *peer);
   }
   if (!own.request.is_done) return launch_.yield(fragment);
   const std::uint32_t first = own.request.first;
   own.request = {};
-  own.allocations.push_back({first, count, 2, op.run.pc, op.run.warp.index});
   ++fragment.pc;
-  const TensorArea area{op.run.slot.block, 0, kTensorLanes, first, count, true};
-  notify(op, {&area, 1});
   write_address(op, TensorAddress{0, first}.bits());
   return Step::again;
 }
@@ -126,7 +137,7 @@ Step TensorMemory::deallocate(const Operation& op) {
   block.allocations.erase(found);
   if (op.tensor.ctas == 1) return Step::again;
   Slot* const peer = peer_of(op.run);
-  if (peer != nullptr) complete_requests(block, block_of(*peer));
+  if (peer != nullptr) complete_requests(op, op.run.slot, *peer);
   return Step::again;
 }
 

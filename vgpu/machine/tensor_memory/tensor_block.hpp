@@ -31,7 +31,7 @@ struct TensorBlock {
   // An allocation by a pair of blocks, of which this block's warp has arrived.
   struct Request {
     bool waits = false, is_done = false;
-    std::uint32_t warp = 0, count = 0, first = 0;
+    std::uint32_t pc = 0, warp = 0, count = 0, first = 0;
   } request;
 
   static std::size_t index(std::uint32_t lane, std::uint32_t column) {

@@ -98,6 +98,7 @@ class TensorMemory {
   Step allocate_in_pair(const Operation& op, std::uint32_t count);
   Step deallocate(const Operation& op);
   void write_address(const Operation& op, std::uint32_t address);
+  void complete_requests(const Operation& op, Slot& own, Slot& peer) const;
 
   // tensor_moves.cpp
   Step load(const Operation& op);
