@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
@@ -24,12 +25,16 @@ std::string place_of_copy(const HostAccess& access, std::uint32_t offset, const 
                      range_of(access, offset));
 }
 
+std::string_view space_of(const Origin& origin) {
+  return origin.kind == Origin::Kind::tensor_memory ? "tensor" : space_name(origin.space);
+}
+
 // Text about who has left a value in memory that (1), a load of a later kernel, has found there.
 std::string stored_by(const Origin& origin) {
   if (origin.program == nullptr) return "that (3) has left: " + origin.of_library.name;
   return fmt::format("that kernel {} has stored, made from {}{}",
                      kernel_name(origin.program->kernel), origin.source("had written", 3),
-                     origin.is_load() ? " before (3)" : "");
+                     origin.reads_memory() ? " before (3)" : "");
 }
 
 }  // namespace
@@ -76,20 +81,20 @@ void InitReports::report_use(const UndefinedUse& use, const UseWords& words,
       AccessSide side = side_of(origin);
       const std::uint32_t both = origin.lanes_that_read(use);
       if (both != 0) user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
-      if (both != 0 || !origin.is_load()) {
+      if (both != 0 || !origin.reads_memory()) {
         side = reporter_.side(side.role, *origin.program, origin.pc, user);
       }
-      finding.space = origin.is_load() ? space_name(origin.space) : "";
+      finding.space = origin.reads_memory() ? space_of(origin) : "";
       finding.object = origin.object;
       finding.variable = origin.variable;
-      if (!origin.is_load()) finding.lack = origin.lack();
+      if (!origin.reads_memory()) finding.lack = origin.lack();
       finding.accesses.push_back(std::move(side));
     }
     finding.accesses.push_back(reporter_.side(words.role, *use.program, use.pc, user));
     if (origins.earlier) {
       const Origin& earlier = *origins.earlier;
       value = stored_by(earlier);
-      if (!earlier.is_load()) finding.lack = earlier.lack();
+      if (!earlier.reads_memory()) finding.lack = earlier.lack();
       finding.accesses.push_back(side_of(earlier));
     }
     finding.message = fmt::format("(2) {} {}", words.sentence, value);
@@ -187,12 +192,12 @@ Finding InitReports::copied_from(const HostAccess& access, std::uint32_t offset,
                                  const Origin& origin) const {
   Finding finding;
   finding.kind = FindingKind::uninitialized_read;
-  finding.space = space_name(origin.is_load() ? origin.space : access.allocation->space);
+  finding.space = origin.reads_memory() ? space_of(origin) : space_name(access.allocation->space);
   if (origin.program != nullptr) finding.kernel = kernel_name(origin.program->kernel);
   finding.object = origin.object.empty() ? range_of(access, offset) : origin.object;
   finding.accesses = {side_of(origin)};
   finding.variable = origin.variable;
-  if (!origin.is_load()) finding.lack = origin.lack();
+  if (!origin.reads_memory()) finding.lack = origin.lack();
   return finding;
 }
 

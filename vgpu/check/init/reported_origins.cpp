@@ -15,6 +15,7 @@ std::string Origin::source(const std::string& verb, int side) const {
           side);
     case Kind::product:
       return fmt::format("the result of ({}), which wgmma.wait_group had not waited for", side);
+    case Kind::tensor_memory: return "tensor memory that nothing " + verb;
     case Kind::variable: break;
   }
   return fmt::format("a variable that nothing {} before ({}) reads it", verb, side);
@@ -57,7 +58,8 @@ Origin ReportedOrigins::of(std::uint32_t index, const UndefinedOrigin& origin) c
   }
   const Seen& seen = seen_[index];
   reported.space = seen.space;
-  reported.object = seen.object;
+  reported.object =
+      origin.kind == UndefinedOrigin::Kind::tensor_memory ? "tensor memory" : seen.object;
   reported.variable = seen.variable;
   reported.allocation = seen.allocation;
   reported.offset = seen.offset;

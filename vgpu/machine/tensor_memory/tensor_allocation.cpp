@@ -131,7 +131,7 @@ Step TensorMemory::deallocate(const Operation& op) {
   for (std::uint32_t lane = 0; lane < kTensorLanes; ++lane) {
     for (std::uint32_t column = area.first_column; column < area.first_column + area.columns;
          ++column) {
-      block.written[TensorBlock::index(lane, column)] = false;
+      block.states[TensorBlock::index(lane, column)] = TensorBlock::kUnwritten;
     }
   }
   block.allocations.erase(found);

@@ -2,6 +2,7 @@
 // 9.7.16.1).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -24,8 +25,10 @@ inline constexpr std::uint32_t kLanesOfPart = 32;  // that the warps of one numb
 
 struct TensorBlock {
   std::vector<std::uint32_t> words = std::vector<std::uint32_t>(kTensorLanes * kTensorColumns);
-  // Whether each word has been written: bytes, since whole rows are copied.
-  std::vector<std::uint8_t> written = std::vector<std::uint8_t>(kTensorLanes * kTensorColumns);
+  // What each word holds: bytes, since whole rows are copied.
+  static constexpr std::uint8_t kUnwritten = 0, kWritten = 1;  // others: an undefined value
+  std::vector<std::uint8_t> states = std::vector<std::uint8_t>(kTensorLanes * kTensorColumns);
+  std::vector<std::uint32_t> origins;  // of undefined values: pcs, by state from kWritten + 1 on
   std::vector<TensorAllocation> allocations;
   bool is_relinquished = false;
   // An allocation by a pair of blocks, of which this block's warp has arrived.
@@ -36,6 +39,24 @@ struct TensorBlock {
 
   static std::size_t index(std::uint32_t lane, std::uint32_t column) {
     return std::size_t{lane} * kTensorColumns + column;
+  }
+  // Returns the state of a word that holds a value.
+  //   origin: the pc of the instruction that made it undefined; kNone: it is defined
+  std::uint8_t state_of(std::uint32_t origin) {
+    if (origin == ptx::kNone) return kWritten;
+    constexpr std::size_t kOriginsMax = 0xff - kWritten;
+    auto found = std::ranges::find(origins, origin);
+    if (found == origins.end()) {
+      if (origins.size() == kOriginsMax) return 0xff;
+      found = origins.insert(found, origin);
+    }
+    return static_cast<std::uint8_t>(kWritten + 1 + (found - origins.begin()));
+  }
+  // Returns the origin of what a reader at a pc finds, that pc if nothing has been written there;
+  // kNone: it is defined.
+  [[nodiscard]] std::uint32_t origin_of(std::uint8_t state, std::uint32_t reader) const {
+    if (state == kWritten) return ptx::kNone;
+    return state == kUnwritten ? reader : origins[state - kWritten - 1u];
   }
   [[nodiscard]] const TensorAllocation* allocation_of(std::uint32_t column) const {
     for (const TensorAllocation& one : allocations) {

@@ -67,7 +67,8 @@ TensorMemory::Read TensorMemory::read_shared(const Operation& op, std::uint32_t 
     const std::uint32_t word = word_of(op.run.banks, row, lane);
     std::memcpy(read.bytes.data() + i * sizeof word, &word, sizeof word);
     if (!undefined.any()) continue;
-    read.is_undefined |= (undefined.get(op.run.frame, row).mask >> lane & 1) != 0;
+    const UndefinedLanes value = undefined.get(op.run.frame, row);
+    if ((value.mask >> lane & 1) != 0) read.undefined_from = value.origin;
   }
   return read;
 }
@@ -112,13 +113,12 @@ Step TensorMemory::copy(const Operation& op) {
       for (std::uint32_t chunk = 0; chunk < copy.bytes / kTensorChunkBytes; ++chunk) {
         const Read read = read_shared(op, slot->cluster_rank, descriptor.place_along_k(row, chunk));
         const TensorChunk bytes = unpacked(read.bytes, copy.source);
+        const std::uint8_t state = block.state_of(read.undefined_from);
         for (const std::uint32_t lane : lanes_of_row(copy, row)) {
           const std::size_t at =
               TensorBlock::index(base.lane + lane, base.column + chunk * kTensorChunkBytes / 4);
           std::memcpy(&block.words[at], bytes.data(), bytes.size());
-          for (std::size_t i = 0; i < bytes.size() / 4; ++i) {
-            block.written[at + i] = !read.is_undefined;
-          }
+          std::fill_n(&block.states[at], bytes.size() / 4, state);
         }
       }
     }

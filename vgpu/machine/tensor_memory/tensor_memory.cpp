@@ -119,6 +119,13 @@ void TensorMemory::notify(const Operation& op, std::span<const TensorArea> areas
   launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
 }
 
+void TensorMemory::report_unwritten(const Operation& op) const {
+  UndefinedMemory* const memory = launch_.observers().undefined_memory;
+  if (memory == nullptr) return;
+  memory->read_tensor_memory(launch_.program(), op.run.pc,
+                             launch_.place_of(op.run.slot, op.run.warp), op.lanes);
+}
+
 std::string TensorMemory::lack_of(const TensorArea& area) const {
   if (area.first_lane + area.lanes > kTensorLanes) {
     return fmt::format("it reaches lane {}, and tensor memory has lanes 0 to {}",

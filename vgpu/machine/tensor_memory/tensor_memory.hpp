@@ -58,10 +58,10 @@ class TensorMemory {
 
  private:
   using Chunk = std::array<std::byte, 16>;  // bytes of shared memory
-  // Whether bytes that were read are undefined.
+  // Bytes that were read.
   struct Read {
     Chunk bytes{};
-    bool is_undefined = false;
+    std::uint32_t undefined_from = ptx::kNone;  // the pc of their origin; kNone: they are defined
   };
   // One executing instruction.
   struct Operation {
@@ -85,6 +85,8 @@ class TensorMemory {
   void notify(const Operation& op, std::span<const TensorArea> areas) const;
   [[nodiscard]] TensorMemoryEvent event_of(const Operation& op,
                                            std::span<const TensorArea> areas) const;
+  // The operation has found words that nothing has written.
+  void report_unwritten(const Operation& op) const;
   // Returns an error if the area is not allocated in its block; empty: it is.
   [[nodiscard]] std::string lack_of(const TensorArea& area) const;
   static TensorBlock& block_of(Slot& slot);
@@ -96,9 +98,9 @@ class TensorMemory {
   // tensor_allocation.cpp
   Step allocate(const Operation& op);
   Step allocate_in_pair(const Operation& op, std::uint32_t count);
+  void complete_requests(const Operation& op, Slot& own, Slot& peer) const;
   Step deallocate(const Operation& op);
   void write_address(const Operation& op, std::uint32_t address);
-  void complete_requests(const Operation& op, Slot& own, Slot& peer) const;
 
   // tensor_moves.cpp
   Step load(const Operation& op);

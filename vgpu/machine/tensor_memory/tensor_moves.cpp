@@ -154,13 +154,19 @@ Step TensorMemory::load(const Operation& op) {
   notify(op, areas);
   const TensorBlock& block = block_of(op.run.slot);
   const bool is_followed = launch_.observers().undefined_memory != nullptr;
-  std::vector<std::uint32_t> unwritten(tensor.values.size());
+  std::vector<UndefinedLanes> undefined_in(tensor.values.size());
+  bool finds_unwritten = false;
   const std::uint32_t half_offset = has_halves(tensor) ? op.word(tensor.half_offset) : 0;
   for_each_word(tensor, op.at(tensor.address, tensor.offset), half_offset, op.lanes,
                 [&](std::uint32_t thread, std::uint32_t number, std::size_t at) {
                   const Ref& to = tensor.values[number];
-                  if (!block.written[at]) unwritten[number] |= 1u << thread;
-                  if (tensor.packs && !block.written[at + 1]) unwritten[number] |= 1u << thread;
+                  for (std::size_t i = at; i < at + (tensor.packs ? 2 : 1); ++i) {
+                    const std::uint32_t origin = block.origin_of(block.states[i], op.run.pc);
+                    if (origin == ptx::kNone) continue;
+                    finds_unwritten |= block.states[i] == TensorBlock::kUnwritten;
+                    undefined_in[number].mask |= 1u << thread;
+                    undefined_in[number].origin = origin;
+                  }
                   if (to.bank == Bank::none) return;
                   const std::uint32_t word =
                       tensor.packs ? (block.words[at] & 0xffff) | block.words[at + 1] << 16
@@ -169,15 +175,18 @@ Step TensorMemory::load(const Operation& op) {
                 });
   if (tensor.reduction.type != ptx::Type::none) reduce(op, half_offset);
   UndefinedRegisters& undefined = op.run.warp.undefined;
-  const auto mark = [&](const Ref& row, std::uint32_t unwritten_lanes) {
-    const std::uint32_t lanes = is_followed ? unwritten_lanes : 0;
-    if (row.bank == Bank::none || (lanes == 0 && !undefined.any())) return;
-    undefined.set(op.run.frame, row, {lanes, op.run.pc}, op.lanes, launch_.program());
+  const auto mark = [&](const Ref& row, const UndefinedLanes& found) {
+    const UndefinedLanes value = is_followed ? found : UndefinedLanes{};
+    if (row.bank == Bank::none || (value.mask == 0 && !undefined.any())) return;
+    undefined.set(op.run.frame, row, value, op.lanes, launch_.program());
   };
-  std::uint32_t any = 0;
+  if (finds_unwritten) report_unwritten(op);
+  UndefinedLanes any;
   for (std::size_t i = 0; i < tensor.values.size(); ++i) {
-    mark(tensor.values[i], unwritten[i]);
-    any |= unwritten[i];
+    mark(tensor.values[i], undefined_in[i]);
+    if (undefined_in[i].mask == 0) continue;
+    any.mask |= undefined_in[i].mask;
+    any.origin = undefined_in[i].origin;
   }
   if (tensor.reduction.type != ptx::Type::none) mark(tensor.reduced, any);
   return Step::again;
@@ -212,20 +221,23 @@ Step TensorMemory::store(const Operation& op) {
   notify(op, areas);
   TensorBlock& block = block_of(op.run.slot);
   const UndefinedRegisters& undefined = op.run.warp.undefined;
-  std::vector<std::uint32_t> unwritten(tensor.values.size());
+  std::vector<UndefinedLanes> undefined_in(tensor.values.size());
   for (std::size_t i = 0; undefined.any() && i < tensor.values.size(); ++i) {
-    unwritten[i] = undefined.get(op.run.frame, tensor.values[i]).mask;
+    undefined_in[i] = undefined.get(op.run.frame, tensor.values[i]);
   }
   const std::uint32_t half_offset = has_halves(tensor) ? op.word(tensor.half_offset) : 0;
   for_each_word(tensor, op.at(tensor.address, tensor.offset), half_offset, op.lanes,
                 [&](std::uint32_t thread, std::uint32_t number, std::size_t at) {
                   const std::uint32_t word = word_of(op.run.banks, tensor.values[number], thread);
-                  const bool is_written = (unwritten[number] >> thread & 1) == 0;
+                  const UndefinedLanes& value = undefined_in[number];
+                  const bool is_undefined = (value.mask >> thread & 1) != 0;
+                  const std::uint8_t state =
+                      block.state_of(is_undefined ? value.origin : ptx::kNone);
                   block.words[at] = tensor.packs ? word & 0xffff : word;
-                  block.written[at] = is_written;
+                  block.states[at] = state;
                   if (!tensor.packs) return;
                   block.words[at + 1] = word >> 16;
-                  block.written[at + 1] = is_written;
+                  block.states[at + 1] = state;
                 });
   return Step::again;
 }
@@ -256,7 +268,7 @@ Step TensorMemory::shift(const Operation& op) {
         const std::size_t to = TensorBlock::index(lane, column);
         const std::size_t from = TensorBlock::index(lane + 1, column);
         block.words[to] = block.words[from];
-        block.written[to] = block.written[from];
+        block.states[to] = block.states[from];
       }
     }
   }
@@ -267,6 +279,8 @@ Step TensorMemory::shift(const Operation& op) {
 // complete; they are, since they were performed when they were issued.
 Step TensorMemory::commit(const Operation& op) {
   notify(op, {});
+  launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, op.tensor.address, op.lanes);
+  const std::uint64_t place = address_of_commit(op);
   if (op.tensor.blocks.bank == Bank::none) {
     arrive(op, place);
     return Step::again;
@@ -274,8 +288,6 @@ Step TensorMemory::commit(const Operation& op) {
   for (std::uint32_t ranks = op.word(op.tensor.blocks) & 0xffff; ranks != 0; ranks &= ranks - 1) {
     const auto rank = static_cast<std::uint64_t>(std::countr_zero(ranks));
     arrive(op, place % kWindowBytes + window_of_rank(rank));
-  launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, op.tensor.address, op.lanes);
-  const std::uint64_t place = address_of_commit(op);
   }
   return Step::again;
 }

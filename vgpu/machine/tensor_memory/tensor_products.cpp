@@ -13,7 +13,7 @@
 
 namespace warpcheck::vgpu {
 
-using ptx::Type;
+using ptx::kNone, ptx::Type;
 
 namespace {
 
@@ -80,8 +80,18 @@ struct TensorProduct {
   ColumnMask mask{};
   // Where the stored elements of sparse rows lie in them, by rows.
   std::vector<std::uint32_t> places{};
-  // Rows of a and columns of b with undefined elements.
-  std::vector<bool> is_undefined_row{}, is_undefined_column{};
+  // Of rows of a and columns of b with undefined elements, the origin of such an element; kNone:
+  // all are defined.
+  std::vector<std::uint32_t> origins_of_rows{}, origins_of_columns{};
+  std::uint32_t pc = 0;
+  bool finds_unwritten = false;  // words of tensor memory
+
+  // Returns the origin of a word in tensor memory that the product reads; kNone: it is defined.
+  [[nodiscard]] std::uint32_t origin_of(const TensorBlock& block, std::size_t word) {
+    const std::uint8_t state = block.states[word];
+    if (state == TensorBlock::kUnwritten) finds_unwritten = true;
+    return block.origin_of(state, pc);
+  }
 };
 
 namespace {
@@ -120,16 +130,15 @@ std::vector<std::uint32_t> chunks_of(const SharedFactor& factor, std::uint32_t d
 //   read(number): returns the chunk of that number
 template <typename Read>
 void read_lines(const SharedFactor& factor, ProductKind kind, std::uint32_t depth,
-                std::uint32_t* elements, std::vector<bool>& is_undefined, Read read) {
+                std::uint32_t* elements, std::vector<std::uint32_t>& origins, Read read) {
   const std::uint32_t in_chunk = elements_of_chunk(kind, factor.type);
   std::uint32_t number = 0;
   ChunkElements of_chunk;
   const auto read_next = [&](std::uint32_t first_line, std::uint32_t lines) {
     const auto& chunk = read(number++);
     read_chunk(chunk.bytes, kind, factor.type, of_chunk);
-    for (std::uint32_t i = 0; chunk.is_undefined && i < lines; ++i) {
-      is_undefined[factor.first + first_line + i] = true;
-    }
+    if (chunk.undefined_from == kNone) return;
+    std::fill_n(&origins[factor.first + first_line], lines, chunk.undefined_from);
   };
   if (!factor.is_across) {
     for (std::uint32_t line = 0; line < factor.count; ++line) {
@@ -153,9 +162,8 @@ void read_lines(const SharedFactor& factor, ProductKind kind, std::uint32_t dept
 }
 
 // Reads a row of a in tensor memory.
-void read_row_here(const TensorBlock& block, const TensorProduct& product, ProductKind kind,
-                   std::uint32_t line, std::uint32_t row, std::vector<std::uint32_t>& elements,
-                   std::vector<bool>& is_undefined) {
+void read_row_here(const TensorBlock& block, TensorProduct& product, ProductKind kind,
+                   std::uint32_t line, std::uint32_t row) {
   const Type type = product.description.a;
   const std::uint32_t depth = product.description.a_depth;
   const std::size_t first =
@@ -166,10 +174,11 @@ void read_row_here(const TensorBlock& block, const TensorProduct& product, Produ
     const std::size_t at = first + k / in_chunk * (kTensorChunkBytes / 4);
     std::memcpy(chunk.data(), &block.words[at], chunk.size());
     for (std::uint32_t i = 0; i < in_chunk; ++i) {
-      elements[row * depth + k + i] = element_in_chunk(chunk, kind, type, i, true);
+      product.a_elements[row * depth + k + i] = element_in_chunk(chunk, kind, type, i, true);
     }
     for (std::size_t i = 0; i < kTensorChunkBytes / 4; ++i) {
-      if (!block.written[at + i]) is_undefined[row] = true;
+      const std::uint32_t origin = product.origin_of(block, at + i);
+      if (origin != kNone) product.origins_of_rows[row] = origin;
     }
   }
 }
@@ -203,7 +212,7 @@ void TensorMemory::read_chunks(const Operation& op, const Slot& block,
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (is_told) {
       std::memcpy(bytes[i].bytes.data(), shared->data + chunks[i], kTensorChunkBytes);
-      bytes[i].is_undefined = false;
+      bytes[i].undefined_from = kNone;
     } else {
       bytes[i] = read_shared(op, block.cluster_rank, chunks[i]);
     }
@@ -217,15 +226,15 @@ void TensorMemory::read_factors(const Operation& op, TensorProduct& product,
   const std::uint32_t depth = description.depth, a_depth = description.a_depth;
   product.a_elements.resize(std::size_t{description.rows} * a_depth);
   product.b_elements.resize(std::size_t{description.columns} * depth);
-  product.is_undefined_row.resize(description.rows);
-  product.is_undefined_column.resize(description.columns);
+  product.origins_of_rows.assign(description.rows, kNone);
+  product.origins_of_columns.assign(description.columns, kNone);
   const unsigned lane = op.lane();
   std::vector<Read> bytes;
   const auto read = [&](const Slot& block, const SharedFactor& factor, std::uint32_t of_line,
-                        std::vector<std::uint32_t>& elements, std::vector<bool>& is_undefined) {
+                        std::vector<std::uint32_t>& elements, std::vector<std::uint32_t>& origins) {
     read_chunks(op, block, chunks_of(factor, of_line, elements_of_chunk(tensor.kind, factor.type)),
                 bytes);
-    read_lines(factor, tensor.kind, of_line, elements.data(), is_undefined,
+    read_lines(factor, tensor.kind, of_line, elements.data(), origins,
                [&](std::uint32_t number) -> const Read& { return bytes[number]; });
   };
   dependencies_.current.begin_asynchronous(true);
@@ -233,26 +242,25 @@ void TensorMemory::read_factors(const Operation& op, TensorProduct& product,
     const std::uint32_t rows = product.layout.rows;
     for (std::uint32_t line = 0; tensor.a_is_here && line < rows; ++line) {
       const std::uint32_t from = tensor.shifts_a && line + 1 < rows ? line + 1 : line;
-      read_row_here(block_of(*blocks[i]), product, tensor.kind, from, i * rows + line,
-                    product.a_elements, product.is_undefined_row);
+      read_row_here(block_of(*blocks[i]), product, tensor.kind, from, i * rows + line);
     }
     if (!tensor.a_is_here) {
       read(*blocks[i],
            {MatrixDescriptor(lane_value(op.run, tensor.a, lane)), description.a,
             description.a_in_columns, i * rows, rows},
-           a_depth, product.a_elements, product.is_undefined_row);
+           a_depth, product.a_elements, product.origins_of_rows);
     }
     const std::uint32_t columns = description.columns / tensor.ctas;
     read(*blocks[i],
          {MatrixDescriptor(lane_value(op.run, tensor.b, lane)), description.b,
           description.b_in_rows, i * columns, columns, product.mask.shift},
-         depth, product.b_elements, product.is_undefined_column);
+         depth, product.b_elements, product.origins_of_columns);
   }
   dependencies_.current.end_asynchronous();
   for (std::uint32_t column = 0; column < product.mask.is_zero.size(); ++column) {
     if (!product.mask.is_zero[column]) continue;
     std::fill_n(product.b_elements.begin() + std::size_t{column} * depth, depth, 0);
-    product.is_undefined_column[column] = false;
+    product.origins_of_columns[column] = kNone;
   }
 }
 
@@ -288,7 +296,8 @@ std::string read_places(const TensorBlock& block, ProductKind kind, std::uint32_
       const MetadataWord at = metadata_of(product.layout, kind, row, chunk);
       const std::size_t word =
           TensorBlock::index(product.metadata.lane + at.lane, product.metadata.column + at.column);
-      if (!block.written[word]) product.is_undefined_row[first_row + row] = true;
+      const std::uint32_t origin = product.origin_of(block, word);
+      if (origin != kNone) product.origins_of_rows[first_row + row] = origin;
       const std::uint32_t bits = block.words[word] >> at.shift & 0xf;
       const std::vector<std::uint32_t> places = places_in_chunk(kind, bits);
       if (places.empty()) {
@@ -326,14 +335,17 @@ void multiply_sparse(const ElementProduct& elements, std::uint32_t depth,
   }
 }
 
-// A factor must lie in all four parts of the lanes; the machine reads the first.
-bool is_scale_written(const TensorBlock& block, const TensorAddress& at, std::uint32_t line) {
+// Returns the origin of an undefined factor.  It must lie in all four parts of the lanes; the
+// machine reads the first.
+std::uint32_t origin_of_scale(TensorProduct& product, const TensorBlock& block,
+                              const TensorAddress& at, std::uint32_t line) {
   for (std::uint32_t part = 0; part < kTensorLanes / kLanesOfPart; ++part) {
     const std::size_t index = TensorBlock::index(part * kLanesOfPart + line % kLanesOfPart,
                                                  at.column + line / kLanesOfPart);
-    if (!block.written[index]) return false;
+    const std::uint32_t origin = product.origin_of(block, index);
+    if (origin != kNone) return origin;
   }
-  return true;
+  return kNone;
 }
 
 void read_scales(const TensorMemoryInstr& tensor, TensorProduct& product,
@@ -344,8 +356,9 @@ void read_scales(const TensorMemoryInstr& tensor, TensorProduct& product,
   elements.scale_a.clear();
   elements.scale_b.clear();
   for (std::uint32_t row = 0; row < product.layout.rows; ++row) {
-    if (!is_scale_written(*blocks[number], product.scale_a, row)) {
-      product.is_undefined_row[number * product.layout.rows + row] = true;
+    const std::uint32_t origin = origin_of_scale(product, *blocks[number], product.scale_a, row);
+    if (origin != kNone) {
+      product.origins_of_rows[number * product.layout.rows + row] = origin;
     }
     for (std::uint32_t i = 0; i < tensor.scale_blocks; ++i) {
       elements.scale_a.push_back(
@@ -353,9 +366,8 @@ void read_scales(const TensorMemoryInstr& tensor, TensorProduct& product,
     }
   }
   for (std::uint32_t column = 0; column < product.description.columns; ++column) {
-    if (!is_scale_written(*blocks[number], product.scale_b, column)) {
-      product.is_undefined_column[column] = true;
-    }
+    const std::uint32_t origin = origin_of_scale(product, *blocks[number], product.scale_b, column);
+    if (origin != kNone) product.origins_of_columns[column] = origin;
     for (std::uint32_t i = 0; i < tensor.scale_blocks; ++i) {
       elements.scale_b.push_back(
           scale_at(*blocks[number], product.scale_b, column, product.description.scale_b_byte + i));
@@ -379,7 +391,7 @@ void for_each_run(const TensorProduct& product, Visit visit) {
 
 // Multiplies the rows that a block has, and writes them to its tensor memory.
 //   disabled: lanes, as bits; empty: none
-void multiply_in_block(const TensorProduct& product, ElementProduct& elements, TensorBlock& block,
+void multiply_in_block(TensorProduct& product, ElementProduct& elements, TensorBlock& block,
                        std::uint32_t number, bool adds, std::span<const std::uint32_t> disabled) {
   const AccumulatorLayout& layout = product.layout;
   const bool is_half = product.description.d == Type::f16;
@@ -402,17 +414,25 @@ void multiply_in_block(const TensorProduct& product, ElementProduct& elements, T
     multiply_sparse(elements, product.description.depth,
                     std::span(product.places).subspan(number * stored, stored), results);
   }
-  const bool has_undefined_columns = std::ranges::count(product.is_undefined_column, true) != 0;
+  const bool has_undefined_columns =
+      std::ranges::any_of(product.origins_of_columns, [](auto origin) { return origin != kNone; });
   for_each_run(product, [&](std::size_t at, std::uint32_t first, std::uint32_t count) {
     const std::size_t lane = at / kTensorColumns;
     if (!disabled.empty() && (disabled[lane / 32] >> lane % 32 & 1) != 0) return;
     const std::uint32_t row = first / layout.columns, column = first % layout.columns;
     std::copy_n(&results[first], count, &block.words[at]);
-    std::uint8_t* const written = &block.written[at];
-    if (!adds) std::fill_n(written, count, 1);
-    if (product.is_undefined_row[number * layout.rows + row]) std::fill_n(written, count, 0);
+    const std::span<std::uint8_t> states(&block.states[at], count);
+    if (!adds) {
+      std::ranges::fill(states, TensorBlock::kWritten);
+    } else if (std::memchr(states.data(), TensorBlock::kUnwritten, count) != nullptr) {
+      product.finds_unwritten = true;
+      std::ranges::replace(states, TensorBlock::kUnwritten, block.state_of(product.pc));
+    }
+    const std::uint32_t of_row = product.origins_of_rows[number * layout.rows + row];
+    if (of_row != kNone) std::ranges::fill(states, block.state_of(of_row));
     for (std::uint32_t i = 0; has_undefined_columns && i < count; ++i) {
-      if (product.is_undefined_column[column + i]) written[i] = 0;
+      const std::uint32_t of_column = product.origins_of_columns[column + i];
+      if (of_column != kNone) states[i] = block.state_of(of_column);
     }
   });
 }
@@ -442,6 +462,7 @@ ElementProduct& part_of(TensorProduct& product, const TensorMemoryInstr& tensor,
 
 Step TensorMemory::multiply(const Operation& op) {
   TensorProduct product;
+  product.pc = op.run.pc;
   std::string misuse = read_description(op, product);
   const std::vector<Slot*> blocks = blocks_of(op);
   if (misuse.empty() && blocks.empty()) {
@@ -560,6 +581,7 @@ Step TensorMemory::multiply_in_blocks(const Operation& op, TensorProduct& produc
     multiply_in_block(product, part_of(product, tensor, i), block_of(*blocks[i]), i, adds,
                       std::span(disabled).subspan(i * half, half));
   }
+  if (product.finds_unwritten) report_unwritten(op);
   return Step::again;
 }
 

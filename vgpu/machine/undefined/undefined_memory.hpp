@@ -15,7 +15,9 @@ namespace warpcheck::vgpu {
 
 struct Access;
 struct Allocation;
+struct Program;
 struct RowAccess;
+struct WarpPlace;
 
 // What is known about defined bytes in the shared memory of the running block, for machine code.
 struct NotedStates {
@@ -37,8 +39,13 @@ class UndefinedMemory {
   virtual void read(Access& access) = 0;
   // A store is about to be executed; Access::undefined and the others are of its values.
   virtual void write(const Access& access) = 0;
-  // Does the same for a row whose registers are defined.  False: nothing was done, because the row
-  // may find undefined bits, or for another reason; read() or write() must be called.
+  // An instruction has found words of tensor memory that nothing has written, and what it makes of
+  // them is undefined.
+  virtual void read_tensor_memory(const Program& /*program*/, std::uint32_t /*pc*/,
+                                  const WarpPlace& /*place*/, std::uint32_t /*lanes*/) {}
+  // Does the same as read() or write() for a row whose registers are defined.  False: nothing was
+  // done, because the row may find undefined bits, or for another reason; read() or write() must be
+  // called.
   virtual bool passes(const RowAccess& /*row*/) { return false; }
   // Returns whether no byte of the allocation can be undefined before the next store to it.
   [[nodiscard]] virtual bool is_defined(const Allocation&) { return false; }

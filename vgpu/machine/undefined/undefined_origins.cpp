@@ -38,6 +38,21 @@ void UndefinedOrigins::add_load(const Access& access, std::uint32_t lanes, std::
   origin.earlier = earlier;
 }
 
+void UndefinedOrigins::add_tensor_memory(const Program& program, std::uint32_t pc,
+                                         const WarpPlace& place, std::uint32_t lanes) {
+  const std::uint32_t known = find(&program, pc);
+  if (known == ptx::kNone) {
+    add({.program = &program,
+         .pc = pc,
+         .place = place,
+         .lane = static_cast<unsigned>(__builtin_ctz(lanes))})
+        .kind = UndefinedOrigin::Kind::tensor_memory;
+  }
+  UndefinedOrigin& origin = known == ptx::kNone ? origins_.back() : origins_[known];
+  origin.place = place;
+  origin.lanes = lanes;
+}
+
 UndefinedOrigin& UndefinedOrigins::add(const UndefinedValuesListener::First& first) {
   UndefinedOrigin& origin = origins_.emplace_back();
   origin.program = first.program;

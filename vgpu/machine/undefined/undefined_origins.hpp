@@ -1,6 +1,6 @@
 // The origins of undefined values: loads of unwritten bytes, warp operations that give a lane the
-// value of a lane that took no part, products that were not waited for, variables in registers that
-// nothing has written, and undefined operands of library functions.
+// value of a lane that took no part, products that were not waited for, tensor memory and variables
+// in registers that nothing has written, and undefined operands of library functions.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct UndefinedOrigin {
     load,  // or an operand of a library function
     shuffle,
     product,
-    variable,  // pc is the first instruction that may read it
+    tensor_memory,  // pc is the load, or the product that adds to it
+    variable,       // pc is the first instruction that may read it
   };
   Kind kind = Kind::load;
   // Of a library function: the call in the program's code, and the operand's number in it.
@@ -31,6 +32,9 @@ struct UndefinedOrigin {
   std::uint32_t earlier = ptx::kNone;
 
   [[nodiscard]] bool is_load() const { return kind == Kind::load; }
+  [[nodiscard]] bool reads_memory() const {
+    return kind == Kind::load || kind == Kind::tensor_memory;
+  }
   // Returns the lanes that executed the load themselves before they use the value; none if the
   // value came another way.
   [[nodiscard]] std::uint32_t lanes_that_read(const UndefinedUse& use) const {
@@ -69,6 +73,9 @@ class UndefinedOrigins {
   }
   // Notes that some lanes of a load read unwritten bytes, or a value of the `earlier` origin.
   void add_load(const Access& access, std::uint32_t lanes, std::uint32_t earlier);
+  // Notes that an instruction reads words of tensor memory that nothing has written.
+  void add_tensor_memory(const Program& program, std::uint32_t pc, const WarpPlace& place,
+                         std::uint32_t lanes);
   // Return the index of an origin; it is created if it is new.
   std::uint32_t of_operand(std::uint64_t call_site, std::uint32_t operand);
   // The origin at `pc` of a value that some of `lanes` hold.  kNone: no load of this trial is an

@@ -66,6 +66,10 @@ class UnwrittenMemory final : public UndefinedMemory, public Observer {
 
   void read(Access& access) override;
   void write(const Access& access) override;
+  void read_tensor_memory(const Program& program, std::uint32_t pc, const WarpPlace& place,
+                          std::uint32_t lanes) override {
+    origins_.add_tensor_memory(program, pc, place, lanes);
+  }
   bool passes(const RowAccess& row) override;
   [[nodiscard]] bool is_defined(const Allocation& allocation) override {
     return shadow_of(allocation).extent() == MemoryShadow::Extent::all;
