@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 
 #include "vgpu/schedule/prng.hpp"
 
@@ -294,12 +295,13 @@ std::vector<std::uint64_t> special_values(std::string_view type) {
   return special_integers(bits_in(type));
 }
 
-OperandTable make_operands(std::span<const std::string> types) {
-  std::string seed;
+namespace {
+
+// seed: the types, each followed by a space
+OperandTable operands_from(const std::string& seed, std::span<const std::string> types) {
   std::vector<std::vector<std::uint64_t>> specials;
   std::size_t most = 1;
   for (const std::string& type : types) {
-    seed += type + " ";
     specials.push_back(special_values(type));
     most = std::max(most, specials.back().size());
   }
@@ -323,6 +325,18 @@ OperandTable make_operands(std::span<const std::string> types) {
     }
   }
   return table;
+}
+
+}  // namespace
+
+// Making them takes longer than executing a form, and thousands of forms have the types of another.
+const OperandTable& make_operands(std::span<const std::string> types) {
+  static std::map<std::string, OperandTable> made;
+  std::string seed;
+  for (const std::string& type : types) seed += type + " ";
+  const auto known = made.find(seed);
+  return known != made.end() ? known->second
+                             : made.emplace(seed, operands_from(seed, types)).first->second;
 }
 
 OperandTable operands_of(const ptx::InstructionForm& form) {

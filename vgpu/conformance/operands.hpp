@@ -24,7 +24,8 @@ std::size_t bytes_of(std::string_view type);
 
 // values[k][i]: operand k of vector i, zero-extended.
 using OperandTable = std::vector<std::vector<std::uint64_t>>;
-OperandTable make_operands(std::span<const std::string> types);
+// Not for several threads.
+const OperandTable& make_operands(std::span<const std::string> types);
 
 // Returns the vectors of a form; for sequences and whole kernels only some, to keep recordings
 // small.

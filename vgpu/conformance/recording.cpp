@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <unordered_map>
 
@@ -11,6 +10,7 @@
 #include <zstd.h>
 
 #include "vgpu/conformance/kernel_text.hpp"
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck::conformance {
 namespace {
@@ -163,9 +163,10 @@ Recording unpack(const std::string& file, const std::vector<ptx::InstructionForm
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw RecordingError(fmt::format("cannot read '{}'", path.string()));
-  return {std::istreambuf_iterator<char>(in), {}};
+  if (!std::filesystem::exists(path)) {
+    throw RecordingError(fmt::format("cannot read '{}'", path.string()));
+  }
+  return text_of_file(path);
 }
 
 void write_file(const std::filesystem::path& path, const std::string& bytes) {

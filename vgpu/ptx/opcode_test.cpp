@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include "vgpu/ptx/forms.hpp"
 #include "vgpu/ptx/mnemonic.hpp"
 #include "vgpu/ptx/opcode_row.hpp"
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck::ptx {
 namespace {
@@ -127,8 +127,7 @@ TEST(OpcodeTable, AnInstructionIsNamedByItsRowAndItsFunctionsAlone) {
     if (!is_source || path.ends_with("_test.cpp") || is_of_functions || is_oracle || is_of_rules) {
       continue;
     }
-    std::ifstream file(path);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = text_of_file(path);
     for (int at = 1; at < static_cast<int>(Opcode::count); ++at) {
       const OpcodeRow& row = row_of(static_cast<Opcode>(at));
       const std::string name = "Opcode::" + std::string(row.name) + "_";

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <ostream>
 #include <set>
@@ -20,6 +19,7 @@
 #include "vgpu/litmus/litmus.hpp"
 #include "vgpu/litmus/suite/suite.hpp"
 #include "vgpu/litmus/suite/verdict_table.hpp"
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck::litmus {
 
@@ -31,9 +31,10 @@ namespace {
 constexpr std::uint64_t kStepsMax = 5'000'000;
 
 std::string text_of(const std::string& name) {
-  std::ifstream file(name);
-  if (!file) throw std::runtime_error(fmt::format("cannot read {}", name));
-  return {std::istreambuf_iterator<char>(file), {}};
+  if (!std::filesystem::exists(name)) {
+    throw std::runtime_error(fmt::format("cannot read {}", name));
+  }
+  return text_of_file(name);
 }
 
 Listing listing_of(const Program& program) {
