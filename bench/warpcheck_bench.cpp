@@ -30,17 +30,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/kernels/block_scan.hpp"
-#include "bench/kernels/byte_filter.hpp"
 #include "bench/kernels/communication.hpp"
-#include "bench/kernels/float_loops.hpp"
-#include "bench/kernels/half_product.hpp"
-#include "bench/kernels/histogram.hpp"
-#include "bench/kernels/kinds.hpp"
-#include "bench/kernels/matrix_rates.hpp"
-#include "bench/kernels/tables.hpp"
-#include "bench/kernels/tree_reduction.hpp"
-#include "bench/kernels/warp_ranks.hpp"
+#include "bench/measured_kernels.hpp"
 #include "harness/input/json.hpp"
 #include "harness/pair/device.hpp"
 #include "harness/pair/registry.hpp"
@@ -52,47 +43,7 @@
 namespace warpcheck {
 namespace {
 
-constexpr int kElements = 262'144;
-
-struct BenchKernel {
-  const char* name;
-  cudaError_t (*launch)(const int* in, int* out, int n);
-  std::size_t out_size;
-  std::uint64_t multiply_adds = 0;  // of tensor cores
-};
-
-constexpr std::uint64_t kMatrixProducts = std::uint64_t{bench::kRateWarps} * bench::kRateRounds;
-
-constexpr BenchKernel kKernels[] = {
-    {"block_scan", bench::block_scan, kElements},
-    {"block_scan_fenced", bench::block_scan_fenced, kElements},
-    {"histogram", bench::histogram, bench::kBins},
-    {"histogram_fenced", bench::histogram_fenced, bench::kBins},
-    {"histogram_releasing", bench::histogram_releasing, bench::kBins},
-    {"tree_reduction", bench::tree_reduction, kElements / bench::kReductionGroup},
-    {"matrix_product", bench::matrix_product, std::size_t{bench::kMatrixSide} * bench::kMatrixSide},
-    {"half_product", bench::half_product, std::size_t{bench::kHalfSide} * bench::kHalfSide},
-    {"stencil", bench::stencil, kElements},
-    {"bodies", bench::bodies, bench::kBodies},
-    {"byte_filter", bench::byte_filter, kElements},
-    {"warp_ranks", bench::warp_ranks, kElements},
-    {"gather", bench::gather, kElements},
-    {"constant_table", bench::constant_table, kElements},
-    {"rotation", bench::rotation, kElements},
-    {"lattice", bench::lattice, kElements},
-    {"hash_table", bench::hash_table, kElements},
-    {"structs", bench::structs, kElements},
-    {"polygon", bench::polygon, kElements},
-    {"softmax", bench::softmax, kElements},
-    {"two_products", bench::two_products, kElements},
-    {"ticket_lock", bench::ticket_lock, kElements},
-    {"matrix_f16", bench::matrix_rate_f16, bench::kRateOut, kMatrixProducts * 16 * 8 * 16},
-    {"matrix_tf32", bench::matrix_rate_tf32, bench::kRateOut, kMatrixProducts * 16 * 8 * 8},
-    {"matrix_s8", bench::matrix_rate_s8, bench::kRateOut, kMatrixProducts * 16 * 8 * 32},
-    {"matrix_f64", bench::matrix_rate_f64, bench::kRateOut, kMatrixProducts * 8 * 8 * 4},
-    {"warpgroup", bench::warpgroup_rate, bench::kRateOut, kMatrixProducts / 4 * 64 * 64 * 16},
-    {"tensor", bench::tensor_rate, bench::kRateOut, kMatrixProducts / 4 * 128 * 64 * 16},
-};
+using bench::BenchKernel, bench::kElements, bench::kKernels;
 
 struct Mode {
   const char* name;
@@ -110,17 +61,6 @@ constexpr std::array<Mode, 5> kModes{{
 }};
 constexpr const Mode& kAll = kModes[3];
 
-// Small pseudo-random numbers, always the same: those of opencl_host.cpp.
-std::vector<int> numbers(std::size_t n) {
-  std::vector<int> values(n);
-  unsigned state = 1;
-  for (int& value : values) {
-    state = state * 1'664'525U + 1'013'904'223U;
-    value = static_cast<int>(state >> 20U);
-  }
-  return values;
-}
-
 // The time of a run with a wrong result must not be reported.
 void require(bool holds, const std::string& what) {
   if (holds) return;
@@ -130,7 +70,7 @@ void require(bool holds, const std::string& what) {
 
 void run_engine(benchmark::State& state, const BenchKernel& kernel, const Mode& mode,
                 vgpu::Compile compile, std::string_view strategy = "default") {
-  const std::vector<int> in = numbers(kElements);
+  const std::vector<int> in = bench::numbers(kElements);
   std::uint64_t lane_steps = 0, seed = 0;
   vgpu::ReadsFromSeen seen;
   vgpu::MemoryCounters counters;
@@ -182,7 +122,7 @@ constexpr std::array<Growth, 6> kGrowths{{
 void run_growth(benchmark::State& state, const Growth& growth, bool races) {
   const auto blocks = static_cast<int>(state.range(0));
   const int n = blocks * bench::kCommunicationGroup;
-  const std::vector<int> in = numbers(static_cast<std::size_t>(n));
+  const std::vector<int> in = bench::numbers(static_cast<std::size_t>(n));
   for (auto _ : state) {
     cudart::TrialSettings settings;
     settings.checkers = {races, false, false, false, false};
@@ -212,7 +152,7 @@ std::array<Case, 2> scan_cases(int n) {
   require(pair != nullptr, "there is no pair scan_hillis_steele");
   std::array<Case, 2> cases;
   for (Case& a_case : cases) {
-    std::vector<int> values = numbers(static_cast<std::size_t>(n));
+    std::vector<int> values = bench::numbers(static_cast<std::size_t>(n));
     if (&a_case == &cases.back()) values.front() = 1;
     Json input;
     input["in"] = values;

@@ -76,6 +76,7 @@ EpochRaces::EpochRaces(Reporter& reporter, CollectiveOrder& collectives,
 
 void EpochRaces::reset(WarpModel model) {
   numbers_.reset();
+  work_ = {};
   ordered_threads_ = model == WarpModel::lockstep ? kOrderedInWarp : kOrderedInThread;
   for (const std::unique_ptr<DeferredRows>& rows : queues_) rows->clear(room_);
   open_queues_.clear();
@@ -194,6 +195,7 @@ void EpochRaces::move_to_shadow(RowLog& log, const Access& access) {
 //   bytes: of one lane
 void EpochRaces::record(RaceRow row, Pattern pattern, unsigned access_class, std::uint32_t bytes,
                         Shadow& shadow) {
+  ++work_.in_cells;
   row.ordered_threads = ordered_threads_;
   row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
   row.cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(bytes) - int{row.offset_shift});
@@ -422,7 +424,8 @@ inline bool EpochRaces::takes_line(const AnyAccess& access, Epoch epoch, std::in
 
 // Sets where to record the row and which histories to check, in cells.
 inline void EpochRaces::prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class,
-                                      Shadow& shadow) const {
+                                      Shadow& shadow) {
+  ++work_.in_cells;
   shadow.to_cells(row, pattern);
   const Shadow::Plan& plan = shadow.plan(access_class, ordered_threads_, hands_on_);
   row.history = plan.history;

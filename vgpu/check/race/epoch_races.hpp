@@ -14,6 +14,7 @@
 #include "vgpu/check/race/epoch_numbers.hpp"
 #include "vgpu/check/race/epoch_reports.hpp"
 #include "vgpu/check/race/race_shadow.hpp"
+#include "vgpu/check/race/race_work.hpp"
 #include "vgpu/check/race/row_loops.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/check/race/rows/row_log.hpp"
@@ -62,6 +63,7 @@ class EpochRaces {
   void take_accesses(Visit visit) {
     numbers_.take_accesses(visit);
   }
+  [[nodiscard]] const RaceWork& work() const { return work_; }
 
  private:
   // The shared memory of the block in a slot.
@@ -104,7 +106,7 @@ class EpochRaces {
   void perform_rows(Shadow& shadow, DeferredRows& rows);
   void perform_all_rows();
   void set_time(const WarpPlace& place);
-  void prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class, Shadow& shadow) const;
+  void prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class, Shadow& shadow);
   void check_in_shadow(const Access& access);
   void check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
                           Shadow& shadow);
@@ -124,6 +126,7 @@ class EpochRaces {
   // by slot; a deque, because machine code keeps pointers to the logs
   std::deque<Shared> shared_;
   std::uint64_t ordered_threads_ = kOrderedInThread;
+  RaceWork work_;
   bool hands_on_ = false;    // the launch has loads that may be handed data
   bool is_refused_ = false;  // the log has refused the row that check() receives next
 };

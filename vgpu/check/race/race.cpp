@@ -34,7 +34,10 @@ void RaceChecker::reset(WarpModel model) {
   epochs_.reset(model);
   engine_ = {};
   suspended_.clear();
+  calls_ = {};
 }
+
+RaceWork RaceChecker::work() const { return calls_ + epochs_.work() + general_->work(); }
 
 void RaceChecker::begin_launch(const Sync& sync) {
   if (!sync.unordered_launches.empty()) begin_streams();
@@ -126,6 +129,7 @@ void RaceChecker::recall_accesses() {
 void RaceChecker::on_access(const Access& access) {
   // No other space can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
+  ++calls_.accesses;
   if (needs_each()) [[unlikely]]
     return check_one_by_one(access);
   check(access);
@@ -133,6 +137,7 @@ void RaceChecker::on_access(const Access& access) {
 
 bool RaceChecker::takes_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
+  ++calls_.rows;
   if (volatile_is_weak_ || is_statement_of_lanes(access)) return false;
   const bool is_taken =
       engine_.is_general_in(access.space) ? general_->takes_row(access) : epochs_.take(access);

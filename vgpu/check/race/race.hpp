@@ -27,6 +27,7 @@
 #include "vgpu/check/order/collective_order.hpp"
 #include "vgpu/check/race/checking_engine.hpp"
 #include "vgpu/check/race/epoch_races.hpp"
+#include "vgpu/check/race/race_work.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 
 namespace warpcheck::vgpu {
@@ -76,6 +77,9 @@ class RaceChecker final : public Checker {
   void on_heap_free(const HeapFree& event) override;
   void on_free(const Allocation& allocation) override;
 
+  // Returns what the trial has cost.
+  [[nodiscard]] RaceWork work() const;
+
  private:
   void begin_launch(const Sync& sync);
   void suspend();
@@ -108,6 +112,7 @@ class RaceChecker final : public Checker {
   WarpModel model_{};
   std::uint64_t blocks_max_;  // of a grid that is checked by epochs
   bool volatile_is_weak_ = false;
+  RaceWork calls_;  // its rows and accesses
   CheckingEngine engine_;
   std::map<std::uint32_t, Suspended> suspended_;  // by their numbers in the trial
 };

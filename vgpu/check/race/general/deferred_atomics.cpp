@@ -158,6 +158,7 @@ void DeferredAtomics::perform_rows(AtomicLog& log, SegmentId first, const Before
 void DeferredAtomics::perform_row(const AtomicLog& rows, const AtomicLog::Row& row,
                                   const CheckedRow& checked, SegmentId first,
                                   SyncVariables& variables) {
+  ++state_.work.in_cells;
   const Access& access = *checked.access;
   checked.memory->to_cells(access, state_.lists, state_.order);
   const BlockKey block = state_.order.segments().at(row.segment).block;

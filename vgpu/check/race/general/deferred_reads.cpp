@@ -93,6 +93,7 @@ void DeferredReads::record(const RowAccess& row, SegmentId now, CellMemory& memo
       return;
     }
   }
+  ++state_.work.in_cells;
   CellEntry reads{.segment = now, .lanes = row.mask, .pc = row.pc};
   if (row.pattern == Pattern::uniform) {
     return record_in_cells(row.first, row.bytes, reads, memory);

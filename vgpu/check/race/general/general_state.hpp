@@ -13,6 +13,7 @@
 #include "vgpu/check/race/general/cells/race_cells.hpp"
 #include "vgpu/check/race/general/checked_row.hpp"
 #include "vgpu/check/race/general/missed_reads.hpp"
+#include "vgpu/check/race/race_work.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -32,6 +33,7 @@ struct GeneralState {
   CellMemories memories;
   CellLists lists;
   MissedReads missed;
+  RaceWork work;
 };
 
 }  // namespace warpcheck::vgpu

@@ -50,6 +50,7 @@ void GeneralRaceChecker::reset(WarpModel model) {
   state_.memories.clear();
   state_.launches.clear();
   state_.missed.clear();
+  state_.work = {};
   state_.barrier_objects.clear();
   state_.cluster_order.clear();
   state_.proxy_fences.clear();
@@ -244,6 +245,7 @@ CellMemory& GeneralRaceChecker::memory_of(const Access& access) {
 }
 
 CheckedRow GeneralRaceChecker::row_of(const Access& access) {
+  ++state_.work.in_cells;
   CheckedRow row;
   row.access = &access;
   row.proxy = proxy_of(access);

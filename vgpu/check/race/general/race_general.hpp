@@ -98,6 +98,7 @@ class GeneralRaceChecker final : public Checker {
   [[nodiscard]] std::uint32_t knowledge_at(const WarpPlace& place) {
     return state_.order.present_segment(place);
   }
+  [[nodiscard]] const RaceWork& work() const { return state_.work; }
   // Records an access of an earlier launch.
   void recall(const RecalledAccess& recalled);
 

@@ -110,6 +110,7 @@ bool SharedPhases::may_silence(const Allocation& allocation, AccessKind kind) co
 // Takes an access by `take`, also if other synchronisation than barriers of the block orders it.
 template <typename Take>
 inline bool SharedPhases::take_in_order(Phase& phase, Take take) {
+  if (phase.log.follows_order()) ++state_.work.followed;
   if (take()) return true;
   if (phase.log.follows_order() || !phase.copies.empty()) return false;
   settle(phase);
@@ -177,6 +178,7 @@ void SharedPhases::move_to_cells(Phase& phase) {
 }
 
 void SharedPhases::record_row(const Phase& phase, const RowLog::Row& row, CellMemory& memory) {
+  ++state_.work.in_cells;
   const std::uint32_t width = row.bytes() >> memory.shift();
   const std::int64_t begin = std::int64_t{row.cell} << (2 - memory.shift());
   for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
