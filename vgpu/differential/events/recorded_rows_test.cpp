@@ -66,7 +66,7 @@ class Notes final : public Observer, private UndefinedMemory {
   }
 
   static constexpr std::uint32_t kBytes = 512;
-  static constexpr std::uint8_t kStored = 0x82;
+  static constexpr std::uint8_t kStored = 0x82, kApart = 0x83, kSpaced = 0x84;
   std::vector<Noted> seen;
   static constexpr std::uint32_t kSlack = 128;  // inactive lanes may be outside of the memory
   std::array<std::uint8_t, kBytes + 2 * kSlack> states{};
@@ -80,7 +80,8 @@ class Notes final : public Observer, private UndefinedMemory {
     return access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
   }
   static bool is_logged(const RowAccess& row) {
-    return row.space == ptx::Space::shared && row.bytes <= 4 && row.element_bytes == row.bytes;
+    if (row.space != ptx::Space::shared) return false;
+    return row.bytes <= 4 || (row.pattern == Pattern::uniform && row.kind == AccessKind::read);
   }
   // Processes a row as the race checker does.
   void tell(const RowAccess& row) {
@@ -112,10 +113,17 @@ class Notes final : public Observer, private UndefinedMemory {
       if ((row.mask >> lane & 1) == 0) continue;
       const std::uint32_t offset = row.offset_of(lane);
       const std::span<std::uint8_t> bytes = std::span(states).subspan(kSlack + offset, row.bytes);
-      if (row.kind == AccessKind::write) std::ranges::fill(bytes, kStored);
-      is_defined &= std::ranges::count(bytes, kStored) == std::ssize(bytes);
+      if (row.kind == AccessKind::write) std::ranges::fill(bytes, state_of(row));
+      is_defined &= std::ranges::all_of(bytes, [](std::uint8_t state) { return state != 0; });
     }
     if (!is_defined) see(row);
+  }
+  // Returns what a row leaves as the state of its bytes.
+  static std::uint8_t state_of(const RowAccess& row) {
+    if (row.pattern != Pattern::scattered || row.mask != ~0u) return kStored;
+    const std::uint32_t first = row.offsets[0], step = row.offsets[1] - first;
+    const bool are_even = row.offsets[1] > first && row.offsets[31] - first == 31 * step;
+    return are_even ? kSpaced : kApart;
   }
   void see(const RowAccess& row) {
     const std::uint32_t first = row.pattern == Pattern::scattered ? 0 : row.first;
@@ -126,7 +134,7 @@ class Notes final : public Observer, private UndefinedMemory {
   RowLog log_;
   std::vector<Noted> met_;  // rows that the log did not accept, or that read undefined bytes
   std::uint32_t settles_at_, barriers_ = 0;
-  NotedStates noted_{.stored = kStored};
+  NotedStates noted_{.stored = kStored, .stored_apart = kApart};
 };
 
 // Receives rows, and lists them between the other events.
@@ -265,6 +273,46 @@ add.u32 %k, %k, 1;
 setp.lt.u32 %q, %k, 24;
 @%q bra PHASE;
 st.global.u32 [%mine], %y;
+ret;
+}
+)";
+
+// Vectors that all lanes load from one place: of words that nothing has written in the phase, and
+// of words that the warp itself, or another one, has.
+constexpr const char* kVectors = R"(// threads: 96
+.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %odd, %again;
+.reg .b32 %t, %k, %n, %m, %a<5>, %at, %row;
+.reg .b64 %out, %mine, %w;
+.shared .align 16 .b8 cells[512];
+ld.param.u64 %out, [out];
+mov.u32 %t, %tid.x;
+mul.wide.u32 %mine, %t, 8;
+add.u64 %mine, %mine, %out;
+mov.u32 %n, cells;
+mad.lo.u32 %at, %t, 4, %n;
+mov.u32 %k, 0;
+PHASE:
+and.b32 %m, %k, 15;
+mad.lo.u32 %row, %m, 16, %n;
+and.b32 %m, %k, 3;
+setp.eq.u32 %odd, %m, 3;
+@%odd st.shared.u32 [%at], %k;
+ld.shared.v4.u32 {%a0, %a1, %a2, %a3}, [%row];
+ld.shared.v2.u32 {%a0, %a1}, [%row+8];
+ld.shared.b64 %w, [%row+16];
+ld.shared.v2.b64 {%w, %mine}, [%row+32];
+ld.shared.u32 %a4, [%row+4];
+bar.sync 0;
+st.shared.u32 [%at+128], %a3;
+bar.sync 0;
+add.u32 %k, %k, 1;
+setp.lt.u32 %again, %k, 24;
+@%again bra PHASE;
 ret;
 }
 )";
@@ -655,6 +703,8 @@ TEST(RecordedAtomics, AreCounted) {
 }
 
 TEST(RecordedRows, AreThoseThatTheInterpreterTells) { expect_same_notes(kRows, 24, {14, 0}); }
+
+TEST(RecordedRows, MayBeVectorsAtOnePlace) { expect_same_notes(kVectors, 20, {100, 0}); }
 
 TEST(RecordedRows, MayBeOfSomeLanes) { expect_same_notes(kSome, 20, {40, 62}); }
 

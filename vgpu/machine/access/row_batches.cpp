@@ -42,7 +42,9 @@ void RowBatches::add_rows(const AccessRecord& record, RowAccess any) {
     row.pattern = next_->uniform     ? Pattern::uniform
                   : next_->scattered ? Pattern::scattered
                                      : Pattern::strided;
-    row.bytes = row.element_bytes = static_cast<std::uint8_t>(next_->bytes());
+    row.bytes = static_cast<std::uint8_t>(next_->bytes());
+    const ptx::Modifiers& modifiers = launch_.program().code[next_->pc].modifiers;
+    row.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(modifiers.type));
     if (next_->scattered) {
       row.offsets = record.offsets[next_->cell].data();
     } else {

@@ -20,14 +20,16 @@ x86::Gp first_of(unsigned half) { return half == 0 ? x86::eax : x86::r8d; }
 }  // namespace
 
 bool RecordEmitter::records_lanes(const Site& site) {
-  return site.is_load && site.instr.modifiers.space == ptx::Space::shared && site.count == 1 &&
-         site.bytes <= 1u << kWordLog2;
+  return site.instr.modifiers.space == ptx::Space::shared && site.count == 1 &&
+         (site.is_load ? site.bytes <= 1u << kWordLog2 : site.bytes == 1u << kWordLog2);
 }
 
-// Jumps to `recorded` if the row that lanes load at the frame's offsets has been recorded.
+// Jumps to `recorded` if the row that lanes access at the frame's offsets has been recorded.
 // rdx is preserved.
 void RecordEmitter::call_record_lanes(const Site& site, asmjit::Label recorded) {
-  asmjit::Label& subroutine = record_lanes_[static_cast<unsigned>(std::countr_zero(site.bytes))];
+  asmjit::Label& subroutine =
+      site.is_load ? record_lanes_[static_cast<unsigned>(std::countr_zero(site.bytes))]
+                   : record_stored_lanes_;
   if (!subroutine.isValid()) subroutine = a.newLabel();
   a.mov(x86::ecx, site.pc);
   a.call(subroutine);
@@ -39,6 +41,7 @@ void RecordEmitter::emit_subroutines() {
   for (unsigned size_log2 = 0; size_log2 < record_lanes_.size(); ++size_log2) {
     if (record_lanes_[size_log2].isValid()) record_lanes(size_log2);
   }
+  if (record_stored_lanes_.isValid()) record_stored_lanes();
 }
 
 // Emits the subroutine for lanes of one size. ecx: the pc; on return, eax says whether the row is
@@ -57,7 +60,7 @@ void RecordEmitter::record_lanes(unsigned size_log2) {
   record_halves(to, size_log2);
   if (are_words) record_words_in_any_order(to);
   a.bind(to.row);
-  put_scattered_row(size_log2);
+  put_scattered_row(size_log2, false);
   a.mov(x86::eax, 1);
   a.ret();
   a.bind(to.reported);
@@ -86,7 +89,7 @@ void RecordEmitter::record_words_in_any_order(const LanesLabels& to) {
     a.cmp(x86::ecx, of_offsets(4 * lane, 4));
     a.je(many);
   }
-  record_lanes_alone(many, to.row);
+  record_lanes_alone(false, many, to.row);
   a.bind(many);
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     a.mov(x86::eax, of_offsets(4 * lane, 4));
@@ -286,13 +289,13 @@ void RecordEmitter::refuse_written_lanes(asmjit::Label reported) {
 }
 
 // Writes the remaining fields of the row at rsi.
-void RecordEmitter::put_scattered_row(unsigned size_log2) {
+void RecordEmitter::put_scattered_row(unsigned size_log2, bool is_write) {
   a.mov(of_row(offsetof(RecordedRow, mask)), -1);
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
   a.mov(of_row(offsetof(RecordedRow, warp)), x86::ecx);
   a.mov(of_row(offsetof(RecordedRow, segment)), 0);
   const unsigned cells_log2 = size_log2 == kWordLog2 ? 0 : RecordedRow::kParts + size_log2;
-  a.mov(of_row(offsetof(RecordedRow, cells_log2)), cells_log2 | 1 << 24);
+  a.mov(of_row(offsetof(RecordedRow, cells_log2)), cells_log2 | (is_write ? 1 << 8 : 0) | 1 << 24);
   a.add(of_record(offsetof(AccessRecord, scattered)).cloneResized(4), 1);
   a.add(of_record(offsetof(AccessRecord, next)), sizeof(RecordedRow));
 }
@@ -315,12 +318,13 @@ void RecordEmitter::record_lanes_states(asmjit::Label reported) {
 }
 
 // Marks the words and jumps to `row` if each lane is the only one that has accessed its word;
-// otherwise continues at `many`, which follows.
-void RecordEmitter::record_lanes_alone(asmjit::Label many, asmjit::Label row) {
+// otherwise jumps to `others`.
+void RecordEmitter::record_lanes_alone(bool is_write, asmjit::Label others, asmjit::Label row) {
   const auto lanes_at = [](unsigned part) {
     return x86::ptr(x86::r8, static_cast<std::int32_t>(16 * part), 16);
   };
   find_mark_of_warp();
+  if (is_write) a.or_(x86::ecx, WordMark::kWritten);
   a.vmovd(x86::xmm1, x86::ecx);
   a.vpbroadcastd(x86::ymm1, x86::xmm1);
   a.mov(x86::r8, of_record(offsetof(AccessRecord, lanes)));
@@ -335,10 +339,11 @@ void RecordEmitter::record_lanes_alone(asmjit::Label many, asmjit::Label row) {
     a.vmovdqu(x86::ymm0, table(offsetof(Tables, mark_phase)).cloneResized(32));
     a.vpcmpgtd(x86::ymm0, x86::ymm0, distance);
     a.vpxor(x86::ymm6, x86::ymm6, x86::ymm6);
+    if (is_write) a.vpsrld(distance, distance, 1);  // it may have read the word only
     a.vpcmpgtd(distance, distance, x86::ymm6);
     a.vpand(x86::ymm0, x86::ymm0, distance);
     a.vptest(x86::ymm0, x86::ymm0);
-    a.jnz(many);
+    a.jnz(others);
   }
   a.movzx(x86::r11d, x86::ptr(x86::r8, 2, 2));
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
@@ -360,7 +365,7 @@ void RecordEmitter::record_lanes_alone(asmjit::Label many, asmjit::Label row) {
     a.vpxor(x86::ymm0, x86::ymm0, x86::ymm3);
     a.vpslld(x86::ymm0, x86::ymm0, 16);
     a.vptest(x86::ymm0, x86::ymm0);
-    a.jnz(many);
+    a.jnz(others);
   }
   a.jmp(row);
 }

@@ -1,5 +1,5 @@
 // Emits the recording of rows of words in shared memory that race with no other row between two
-// barriers (access_record.hpp).
+// barriers (access_record.hpp), and of vectors that all lanes load from one place.
 #include <cstddef>
 
 #include "vgpu/machine/native/emit_record.hpp"
@@ -7,8 +7,8 @@
 namespace warpcheck::vgpu::native {
 
 bool RecordEmitter::is_recorded(const Site& site, bool strided) {
-  return site.instr.modifiers.space == ptx::Space::shared && site.count == 1 && site.bytes == 4 &&
-         (strided || site.is_load);
+  if (site.instr.modifiers.space != ptx::Space::shared || site.lane_bytes() < 4) return false;
+  return strided ? site.lane_bytes() == 4 : site.is_load;
 }
 
 // Loads the record to r9, and the place of the next row to rsi.  Jumps to `reported` if there is
@@ -55,7 +55,7 @@ void RecordEmitter::record(const Site& site, RecordedAs as, asmjit::Label report
   }
   a.mov(x86::r10, of_record(offsetof(AccessRecord, marks)));
   if (as == RecordedAs::uniform) {
-    mark_uniform(reported);
+    mark_uniform(site, reported);
   } else {
     if (as == RecordedAs::some) record_single(site, reported, done);
     mark_row(site, as == RecordedAs::some, reported);
@@ -82,7 +82,8 @@ void RecordEmitter::put_row(const Site& site, RecordedAs as) {
       offsetof(RecordedRow, write) == kFlags + 1 && offsetof(RecordedRow, uniform) == kFlags + 2 &&
       offsetof(RecordedRow, scattered) == kFlags + 3 && sizeof(RecordedRow) == kFlags + 4);
   const bool is_uniform = as == RecordedAs::uniform || as == RecordedAs::single;
-  a.mov(of_row(kFlags), (site.is_load ? 0 : 1 << 8) | (is_uniform ? 1 << 16 : 0));
+  const auto cells_log2 = static_cast<std::uint32_t>(site.log2() - 2);
+  a.mov(of_row(kFlags), cells_log2 | (site.is_load ? 0 : 1 << 8) | (is_uniform ? 1 << 16 : 0));
   a.add(of_record(offsetof(AccessRecord, next)), sizeof(RecordedRow));
 }
 
@@ -92,9 +93,13 @@ void RecordEmitter::record_states(const Site& site, bool strided, asmjit::Label 
     return x86::ptr(x86::rcx, x86::rdi, 0, static_cast<std::int32_t>(byte));
   };
   if (!strided) {
-    a.mov(x86::r10d, state(0));
-    a.and_(x86::r10d, 0x80808080);
-    a.cmp(x86::r10d, 0x80808080);
+    switch (site.lane_bytes()) {
+      case 4: a.vmovd(x86::xmm0, state(0)); break;
+      case 8: a.vmovq(x86::xmm0, state(0)); break;
+      default: a.vmovdqu(x86::xmm0, state(0));
+    }
+    a.vpmovmskb(x86::r10d, x86::xmm0);
+    a.cmp(x86::r10d, (1u << site.lane_bytes()) - 1);
     a.jne(reported);
     return;
   }
@@ -159,10 +164,24 @@ void RecordEmitter::find_mark_of_warp() {
   a.or_(x86::ecx, of_record(offsetof(AccessRecord, phase)).cloneResized(4));
 }
 
-// Marks a word that all lanes read.
-void RecordEmitter::mark_uniform(asmjit::Label reported) {
+// Marks the words that all lanes read.
+void RecordEmitter::mark_uniform(const Site& site, asmjit::Label reported) {
   a.mov(x86::r11d, of_record(offsetof(AccessRecord, phase)).cloneResized(4));
   a.or_(x86::r11d, WordMark::kMany);
+  if (site.lane_bytes() != 4) {
+    const x86::Mem found = mark().cloneResized(site.lane_bytes() / 2);
+    const bool are_two = site.lane_bytes() == 8;
+    a.vmovd(x86::xmm0, x86::r11d);
+    a.vpbroadcastw(x86::xmm0, x86::xmm0);
+    are_two ? a.vmovd(x86::xmm1, found) : a.vmovq(x86::xmm1, found);
+    a.vpxor(x86::xmm1, x86::xmm1, x86::xmm0);
+    a.vpand(x86::xmm1, x86::xmm1, table(offsetof(Tables, mark_state_of_word)).cloneResized(16));
+    a.vpcmpeqw(x86::xmm1, x86::xmm1, table(offsetof(Tables, mark_written)).cloneResized(16));
+    a.vptest(x86::xmm1, x86::xmm1);
+    a.jnz(reported);
+    are_two ? a.vmovd(found, x86::xmm0) : a.vmovq(found, x86::xmm0);
+    return;
+  }
   a.movzx(x86::ecx, mark());
   a.xor_(x86::ecx, x86::r11d);
   // Tests whether the mark is of this phase and written.

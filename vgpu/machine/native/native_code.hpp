@@ -90,9 +90,10 @@ struct NativeFrame {
   RowBatches* batches = nullptr;        // hands over what is recorded; null: no observer wants rows
   const NotedStates* states = nullptr;  // of the launch's UndefinedMemory; not null
   const Allocation* shared_memory = nullptr;  // the block's
-  std::uint32_t stored = 0;                   // NotedStates::stored, in each byte
-  std::uint32_t warp = 0;                     // its index in the block
-  NotedStates all_settled;                    // used if no observer needs states
+  // Members of NotedStates, in each byte.
+  std::uint32_t stored = 0, stored_apart = 0;
+  std::uint32_t warp = 0;   // its index in the block
+  NotedStates all_settled;  // used if no observer needs states
   // Those of the launch or of a look-ahead, for which the fields are set; and of them, those that
   // were asked for the record, and their number.
   const Observers* observers = nullptr;

@@ -36,7 +36,7 @@ class RecordEmitter : public RegisterEmitter {
   void record_some_states(const Site& site, asmjit::Label reported);
   void record_single(const Site& site, asmjit::Label reported, asmjit::Label done);
   void find_mark_of_warp();
-  void mark_uniform(asmjit::Label reported);
+  void mark_uniform(const Site& site, asmjit::Label reported);
   void mark_row(const Site& site, bool some, asmjit::Label reported);
   void keep_written();
   void mark_met(asmjit::Label reported);
@@ -60,11 +60,14 @@ class RecordEmitter : public RegisterEmitter {
   void record_lanes_states(asmjit::Label reported);
   void find_marks_of_lanes();
   void refuse_written_lanes(asmjit::Label reported);
-  void put_scattered_row(unsigned size_log2);
-  void record_lanes_alone(asmjit::Label many, asmjit::Label row);
+  void put_scattered_row(unsigned size_log2, bool is_write);
+  void record_lanes_alone(bool is_write, asmjit::Label others, asmjit::Label row);
+  // emit_stored_lanes.cpp
+  void record_stored_lanes();
 
   // Subroutines, by log2 of a lane's bytes; not valid: not called so far.
   std::array<asmjit::Label, 3> record_lanes_;
+  asmjit::Label record_stored_lanes_;
 };
 
 }  // namespace warpcheck::vgpu::native

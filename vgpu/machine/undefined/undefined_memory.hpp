@@ -24,10 +24,11 @@ struct NotedStates {
   const Allocation* settled = nullptr;  // all bytes of this allocation are defined
   // For this allocation, `states` has one byte for each byte, whose highest bit means "defined".  A
   // row that loads an undefined byte is reported; a row that is stored writes `stored` to each
-  // byte's state.  Rows of any other allocation are reported.
+  // byte's state, or `stored_apart` if its lanes are at distances that differ.  Rows of any other
+  // allocation are reported.
   const Allocation* unsettled = nullptr;
   std::uint8_t* states = nullptr;
-  std::uint8_t stored = 0;
+  std::uint8_t stored = 0, stored_apart = 0;
 };
 
 class UndefinedMemory {

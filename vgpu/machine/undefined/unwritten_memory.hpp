@@ -118,7 +118,7 @@ class UnwrittenMemory final : public UndefinedMemory, public Observer {
         allocation.id < shadows_.size() && shadows_[allocation.id].bytes() == allocation.bytes;
     return is_there ? shadows_[allocation.id] : begin_shadow(allocation);
   }
-  void forget_notes() { noted_ = {.stored = StoreShapes::state_of_row(4)}; }
+  void forget_notes() { noted_ = no_notes(); }
   MemoryShadow& begin_shadow(const Allocation& allocation);
   void see_shared(const RowAccess& row, MemoryShadow& shadow);
   void find(Access& access, MemoryShadow& shadow);
@@ -144,8 +144,11 @@ class UnwrittenMemory final : public UndefinedMemory, public Observer {
   void copy_in_part(const DeviceCopy& copy);
   [[nodiscard]] std::uint8_t state_for(const Access& access);
 
-  std::vector<MemoryShadow> shadows_;                          // by Allocation::id
-  NotedStates noted_{.stored = StoreShapes::state_of_row(4)};  // of the current launch
+  std::vector<MemoryShadow> shadows_;  // by Allocation::id
+  static NotedStates no_notes() {
+    return {.stored = StoreShapes::state_of_row(4), .stored_apart = StoreShapes::state_of_alone(4)};
+  }
+  NotedStates noted_ = no_notes();  // of the current launch
   StoreShapes shapes_;
   UndefinedOrigins origins_;
   MovedPadding padding_{shapes_};

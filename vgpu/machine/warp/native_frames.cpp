@@ -53,6 +53,7 @@ void NativeFrames::begin_record(NativeFrame& frame, const RunningFragment& run) 
       frame.record != nullptr && are_handed_over && launch_.observers().may_queue_rows();
   frame.queue_time = may_queue ? &frame.record->time : nullptr;
   frame.stored = frame.states->stored * 0x0101'0101u;
+  frame.stored_apart = frame.states->stored_apart * 0x0101'0101u;
 }
 
 NativeFrames::OfWarp& NativeFrames::begin_warp(Slot& slot, Warp& warp, const Fragment& fragment) {
