@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <unordered_set>
@@ -65,6 +66,34 @@ std::uint64_t elements_each(const std::vector<Json>& samples, const std::string&
   return each;
 }
 
+// Returns each * number + plus of the length of an array in all samples; nothing: it is no such
+// sum, or the number is the same in all of them.
+struct Sum {
+  std::uint64_t each = 0, plus = 0;
+};
+std::optional<Sum> sum_of(const std::vector<Json>& samples, const std::string& array,
+                          const std::string& number) {
+  const auto length_in = [&](const Json& one) { return std::uint64_t{one.at(array).size()}; };
+  const auto [least, most] = std::ranges::minmax_element(
+      samples, {}, [&](const Json& one) { return number_in(one, number); });
+  const std::uint64_t low = number_in(*least, number), high = number_in(*most, number);
+  const std::uint64_t shortest = length_in(*least), longest = length_in(*most);
+  if (low == high || high > UINT32_MAX || longest <= shortest) return {};
+  const Sum sum{(longest - shortest) / (high - low), 0};
+  if (sum.each == 0 || sum.each * low > shortest) return {};
+  const std::uint64_t plus = shortest - sum.each * low;
+  const bool holds = std::ranges::all_of(samples, [&](const Json& one) {
+    return length_in(one) == sum.each * number_in(one, number) + plus;
+  });
+  return holds ? std::optional<Sum>({sum.each, plus}) : std::nullopt;
+}
+
+bool is_same_in_all(const std::vector<Json>& samples, const std::string& array) {
+  return std::ranges::all_of(samples, [&](const Json& one) {
+    return one.at(array).size() == samples.front().at(array).size();
+  });
+}
+
 }  // namespace
 
 bool is_launch(const Json& field) {
@@ -110,7 +139,8 @@ Points::Points(const AnyPair& pair, const PointOptions& options) : pair_(pair) {
   if (width_ == Width::none) blocks_ = {0};
 }
 
-// One without a constant comes first: what all samples have in common may be chance.
+// One without a constant comes first: what all samples have in common may be chance.  A sum with a
+// constant (the rows of a sparse matrix begin at n + 1 places) comes last.
 Points::Length Points::length_of(const std::vector<Json>& samples, const std::string& array,
                                  const std::vector<std::string>& numbers) {
   Length found, with_constant;
@@ -125,7 +155,13 @@ Points::Length Points::length_of(const std::vector<Json>& samples, const std::st
     look_at(first, {});
     for (const std::string& second : numbers) look_at(first, second);
   }
-  return found.first.empty() ? with_constant : found;
+  if (!found.first.empty()) return found;
+  if (!with_constant.first.empty()) return with_constant;
+  for (const std::string& number : numbers) {
+    if (const std::optional<Sum> sum = sum_of(samples, array, number))
+      return {array, number, {}, sum->each, sum->plus};
+  }
+  return with_constant;
 }
 
 void Points::learn_lengths(const std::vector<Json>& samples, const Json& base) {
@@ -142,6 +178,11 @@ void Points::learn_lengths(const std::vector<Json>& samples, const Json& base) {
     }
     lengths_.push_back(std::move(found));
   }
+  // An array of one length, such as coefficients, is no size if there is another.
+  const auto has_one_length = [&](const Length& length) {
+    return length.first.empty() && is_same_in_all(samples, length.array);
+  };
+  if (!std::ranges::all_of(lengths_, has_one_length)) std::erase_if(lengths_, has_one_length);
 }
 
 void Points::learn_width(const Json& base) {
@@ -179,6 +220,7 @@ const AnyInput& Points::of_size(std::uint32_t size) {
       sizes.push_back({length.second, size});
       elements *= size;
     }
+    elements += length.plus;
     sizes.push_back({length.array, elements});
   }
   latest_.input = pair_.edited(base_, {.sizes = sizes});

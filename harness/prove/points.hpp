@@ -48,11 +48,13 @@ class Points {
   [[nodiscard]] std::vector<Input> inputs(std::uint32_t size, std::uint32_t block);
 
  private:
-  // The length of an array: the size, or a product of the numbers in two fields, and of a constant.
+  // The length of an array: the size, or a product of the numbers in two fields, and of a constant,
+  // or a sum of such a product of one number and a constant.
   struct Length {
     std::string array;
     std::string first, second;  // second empty: the first alone; both empty: the size
     std::uint64_t each = 1;     // the constant
+    std::uint64_t plus = 0;     // the other one
   };
   enum class Width : std::uint8_t { none, launch, number };
 

@@ -19,6 +19,7 @@
 #include "harness/pair/registry.hpp"
 #include "harness/process/shared_memory.hpp"
 #include "harness/prove/certificate.hpp"
+#include "harness/prove/points.hpp"
 #include "harness/prove/prove_report.hpp"
 #include "harness/testing/fake_engine.hpp"
 #include "vgpu/cudart/testing/temporary_directory.hpp"
@@ -55,6 +56,31 @@ KERNEL_PAIR(fake_scalar, ScalarInput, int) = {
     .arbitrary = [](Draw& draw) { return ScalarInput{static_cast<int>(draw.between(0, 9))}; },
     .kernel = [](Device&, const ScalarInput& in) { return in.value; },
     .reference = [](const ScalarInput& in) { return in.value; },
+};
+
+// A matrix of a row for each of n elements, where they begin, and as many coefficients for each n.
+struct RowsInput {
+  std::vector<int> coefficients{};
+  int n = 0;
+  std::vector<int> begins{}, elements{};
+};
+FIELDS(RowsInput, coefficients, n, begins, elements);
+KERNEL_PAIR(fake_rows, RowsInput, int) = {
+    .family = "fake",
+    .domain =
+        [](const RowsInput& in) {
+          const auto n = static_cast<std::size_t>(in.n);
+          return in.n >= 0 && in.n <= 50 && in.coefficients.size() == 7 &&
+                 in.begins.size() == n + 1 && in.elements.size() == 3 * n + 2;
+        },
+    .arbitrary =
+        [](Draw& draw) {
+          const auto n = static_cast<std::size_t>(draw.between(0, 50));
+          return RowsInput{std::vector<int>(7, 1), static_cast<int>(n), std::vector<int>(n + 1, 2),
+                           std::vector<int>(3 * n + 2, 3)};
+        },
+    .kernel = [](Device&, const RowsInput& in) { return in.n; },
+    .reference = [](const RowsInput& in) { return in.n; },
 };
 
 #define SIZED_KERNEL_PAIR(name, does)                             \
@@ -144,6 +170,21 @@ TEST(ProvePairs, TellTheSameHoweverManyProcesses) {
     EXPECT_EQ(again.text, one.text) << jobs;
     EXPECT_EQ(again.log, one.log) << jobs;
   }
+}
+
+// Lengths are sums of a multiple of the size and a constant, or the same for all sizes.
+TEST(ProvePairs, ListsOfOneLengthAreNoSize) {
+  Points points(*Registry::global().find("fake_rows"), {.size_max = 60, .blocks = {}});
+  for (const std::uint32_t size : {0u, 1u, 17u, 50u}) {
+    const auto found = points.inputs(size, 0);
+    ASSERT_EQ(found.size(), 1u) << size;
+    const Json input = Registry::global().find("fake_rows")->to_json(found[0].input);
+    EXPECT_EQ(input.at("n"), size);
+    EXPECT_EQ(input.at("coefficients").size(), 7u);
+    EXPECT_EQ(input.at("begins").size(), size + 1);
+    EXPECT_EQ(input.at("elements").size(), 3 * size + 2);
+  }
+  EXPECT_EQ(points.inputs(51, 0).size(), 0u);
 }
 
 TEST(ProvePairs, AnInputWithoutListsHasNoSize) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/machine/compute/exact.hpp"
@@ -73,14 +75,51 @@ std::optional<ExactValue> ExactDomain::constant(std::uint64_t bits, Type type) {
 std::optional<ExactValue> ExactDomain::apply(const ShadowStep&, const ShadowOperation& operation,
                                              std::span<const Operand> operands,
                                              const std::uint64_t*) {
-  if (operation.modifiers->sat || operation.modifiers->relu || operation.modifiers->xorsign)
-    return std::nullopt;
+  if (operation.modifiers->relu || operation.modifiers->xorsign) return std::nullopt;
+  // The bits of a float that are calculated with as an integer are another number, and so are those
+  // of an integer that are taken as a float.
+  const auto has = [&](auto is_kind) {
+    return std::ranges::any_of(operands, [&](const Operand& one) { return is_kind(one.value); });
+  };
+  const bool has_integer = has([](const Value& value) { return value.is_ring(); });
+  const bool has_float = has([](const Value& value) { return !value.is_ring(); });
+  if (is_plain_float(operation.type)) {
+    if (has_integer) return std::nullopt;
+    if (rounds_or_saturates(operation)) return of_name(operation, operands);
+    if (operation.opcode == Opcode::cvt_)
+      return operands.size() == 1 ? converted(operation, operands[0].value) : std::nullopt;
+    return of_floats(operation, operands);
+  }
+  if (operation.modifiers->sat) return std::nullopt;
+  if (has_float && has_integer && operands.size() == 2) return of_sign(operation, operands);
+  if (has_float) return std::nullopt;
   if (operation.opcode == Opcode::cvt_)
     return operands.size() == 1 ? converted(operation, operands[0].value) : std::nullopt;
-  if (is_plain_float(operation.type)) return of_floats(operation, operands);
-  if (operands.size() == 2 && operands[0].value.is_field() != operands[1].value.is_field())
-    return of_sign(operation, operands);
   return of_integers(operation, operands);
+}
+
+// Whether a result is cut to [0, 1] or to a whole number, as within the toolkit's expf().
+bool ExactDomain::rounds_or_saturates(const ShadowOperation& operation) {
+  const ptx::Rounding rounding = operation.modifiers->rounding;
+  const bool rounds = rounding == ptx::Rounding::rni || rounding == ptx::Rounding::rzi ||
+                      rounding == ptx::Rounding::rmi || rounding == ptx::Rounding::rpi;
+  return is_plain_float(operation.result) && (operation.modifiers->sat || rounds);
+}
+
+// A function of floats that is known by its name alone: what it makes of the same numbers is the
+// same.
+std::optional<ExactValue> ExactDomain::of_name(const ShadowOperation& operation,
+                                               std::span<const Operand> operands) {
+  std::vector<Value> arguments;
+  for (const Operand& operand : operands) arguments.push_back(operand.value);
+  // Of constants, the result is a constant.
+  if (std::ranges::none_of(arguments, is_data)) return std::nullopt;
+  const ptx::Modifiers& m = *operation.modifiers;
+  return numbers_.function(
+      fmt::format("{} {} {} {} {}", static_cast<int>(operation.opcode),
+                  static_cast<int>(m.rounding), m.sat, static_cast<int>(operation.type),
+                  static_cast<int>(operation.result)),
+      arguments);
 }
 
 std::optional<ExactValue> ExactDomain::multiply_add(const Value& a, const Value& b,
@@ -140,6 +179,9 @@ std::optional<ExactValue> ExactDomain::of_sign(const ShadowOperation& operation,
   if (operation.opcode == Opcode::xor_ && mask.bits == sign) return numbers_.negative(number.value);
   if (operation.opcode == Opcode::and_ && mask.bits == sign - 1)
     return numbers_.absolute(number.value);
+  // The toolkit's expf() makes a power of 2 of the bits of a whole number.
+  if (operation.opcode == Opcode::shl_ && is_first)
+    return numbers_.function(fmt::format("bits << {}", mask.bits), number.value);
   return std::nullopt;
 }
 
@@ -184,11 +226,7 @@ std::optional<ExactValue> ExactDomain::of_integers(const ShadowOperation& operat
 // Conversions between floats round, and do not change a number in exact arithmetic.
 std::optional<ExactValue> ExactDomain::converted(const ShadowOperation& operation,
                                                  const Value& value) {
-  const bool is_of_floats = is_plain_float(operation.type) && is_plain_float(operation.result);
-  const ptx::Rounding rounding = operation.modifiers->rounding;
-  const bool to_integer = rounding == ptx::Rounding::rni || rounding == ptx::Rounding::rzi ||
-                          rounding == ptx::Rounding::rmi || rounding == ptx::Rounding::rpi;
-  if (is_of_floats) return to_integer ? std::nullopt : std::optional(value);
+  if (is_plain_float(operation.type) && is_plain_float(operation.result)) return value;
   const unsigned from = integer_bits(operation.type), to = integer_bits(operation.result);
   return from != 0 && to != 0 && to <= from ? numbers_.narrowed(value, to) : std::nullopt;
 }
@@ -268,6 +306,8 @@ std::optional<ExactValue> ExactDomain::select(const ShadowStep&, const Compariso
   const bool is_swapped = if_true == comparison->b && if_false == comparison->a;
   const std::optional<bool> is_greater = asks_for_greater(comparison->compare);
   if ((!is_in_order && !is_swapped) || !is_greater) return std::nullopt;
+  // The bits of floats have another order.
+  if (comparison->a.is_ring() == is_plain_float(comparison->type)) return std::nullopt;
   const bool is_signed = is_plain_float(comparison->type) || ptx::is_signed(comparison->type);
   const Extremum which = *is_greater == is_in_order ? Extremum::greatest : Extremum::least;
   return numbers_.extremum(which, is_signed, comparison->a, comparison->b);

@@ -47,6 +47,8 @@ class ExactDomain {
                                  std::span<const Operand> operands);
   std::optional<Value> of_integers(const ShadowOperation& operation,
                                    std::span<const Operand> operands);
+  [[nodiscard]] static bool rounds_or_saturates(const ShadowOperation& operation);
+  std::optional<Value> of_name(const ShadowOperation& operation, std::span<const Operand> operands);
   std::optional<Value> of_sign(const ShadowOperation& operation, std::span<const Operand> operands);
   std::optional<Value> converted(const ShadowOperation& operation, const Value& value);
   std::optional<Value> multiply_add(const Value& a, const Value& b, const Value& c);

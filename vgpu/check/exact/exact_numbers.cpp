@@ -136,6 +136,19 @@ std::optional<ExactValue> ExactNumbers::function(const std::string& name, const 
   return call(name, {argument.payload}, argument);
 }
 
+std::optional<ExactValue> ExactNumbers::function(const std::string& name,
+                                                 std::span<const Value> arguments) {
+  Arguments all;
+  Value like{.kind = Value::Kind::field};
+  for (const Value& one : arguments) {
+    if (!one.is_field()) return std::nullopt;
+    greatest_degree_ = std::max<std::uint64_t>(greatest_degree_, one.degree + one.below);
+    like.is_data = like.is_data || one.is_data;
+    all.push_back(one.payload);
+  }
+  return call(name, all, like);
+}
+
 std::optional<ExactValue> ExactNumbers::indicator(const std::string& comparison, const Value& a,
                                                   const Value& b, unsigned bits) {
   if ((!a.is_field() && !a.is_ring()) || a.kind != b.kind || a.bits != b.bits) return std::nullopt;

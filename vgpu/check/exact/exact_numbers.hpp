@@ -49,6 +49,8 @@ class ExactNumbers {
   [[nodiscard]] Result divide(const Value& a, const Value& b);
   // A function that is known by its name alone.
   [[nodiscard]] Result function(const std::string& name, const Value& argument);
+  // One of several floats, whose result is a float.
+  [[nodiscard]] Result function(const std::string& name, std::span<const Value> arguments);
   [[nodiscard]] Result absolute(const Value& a);
   // The least or greatest number.  A NaN is a neutral element, as for the instructions without
   // .nan.
