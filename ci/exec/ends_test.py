@@ -137,6 +137,11 @@ class Ends(unittest.TestCase):
         process.communicate()
         self.assertTrue(wait_until(lambda: not list(directory.iterdir())))
 
+    def test_an_empty_name_of_their_directory_is_none(self):
+        process = self.begin("./shared", "race-wait", env={**os.environ, "TMPDIR": ""})
+        process.send_signal(signal.SIGTERM)
+        self.assertIn("data-race", process.communicate()[1])
+
     def test_files_are_gone_if_the_process_that_watches_is_killed(self):
         with tempfile.TemporaryDirectory(dir=HERE) as name:
             process = self.begin("./shared", "race-wait", env={**os.environ, "TMPDIR": name})

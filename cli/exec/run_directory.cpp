@@ -25,13 +25,18 @@ constexpr const char* kPrefix = "warpcheck-";
 constexpr const char* kLock = "warpcheck-run.lock";
 constexpr off_t kRoomBytes = off_t{128} << 10;
 
+// An empty variable counts as none, as in shells; std::filesystem::temp_directory_path() would take
+// it for a name.
 fs::path temporary_directory() {
-  std::error_code error;
-  const fs::path temporary = fs::temp_directory_path(error);
-  if (!error) return temporary;
-  const char* const variable = std::getenv("TMPDIR");
-  throw ProgramError(fmt::format("TMPDIR={}: {}; name a directory for temporary files",
-                                 variable == nullptr ? "" : variable, error.message()));
+  for (const char* const name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
+    const char* const value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    std::error_code error;
+    if (fs::is_directory(value, error)) return value;
+    throw ProgramError(fmt::format("{}={}: {}; name a directory for temporary files", name, value,
+                                   error ? error.message() : "not a directory"));
+  }
+  return "/tmp";
 }
 
 // A file that another command has locked, deleted and unlocked since it was opened can be locked,
