@@ -99,7 +99,7 @@ class ProgramCauses final : public CauseSearch {
   //   schedule: null: that of the run
   std::optional<Seen> see(const Change& change, const StrategyChoice* schedule) {
     cudart::ExecSettings settings = settings_of_experiment(explained_.settings);
-    settings.host_bytes = only_bounds_;
+    settings.host_bytes = only_bounds_ || change.is_of_access;
     settings.edits = change.edits;
     settings.supposed = change.supposed;
     settings.code = plain_.launches == 0;
@@ -147,12 +147,17 @@ class ProgramCauses final : public CauseSearch {
   }
 
   bool holds(const Change& change, const std::set<std::string>& removed) override {
+    std::optional<RunOutput> first;
     for (std::uint64_t i = 0; i < kSchedulesOfProgram; ++i) {
       if (budget() < steps_ + kStepsOfCopy) return i != 0;
       const StrategyChoice schedule = policy(i);
       const std::optional<Seen> seen = see(change, &schedule);
       if (!seen || brings_others(seen->findings) || shows(seen->findings, removed)) return false;
       if (seen->status != 0 && plain_.status == 0) return false;
+      if (!change.is_of_access) continue;
+      RunOutput output = output_of(seen->run);
+      if (first && !differences(*first, output).empty()) return false;
+      if (!first) first = std::move(output);
     }
     return true;
   }

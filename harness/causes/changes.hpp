@@ -18,7 +18,10 @@ struct Change {
   std::size_t finding = kNoFinding;
   cudart::Suppositions supposed{};
   bool is_of_values = false;  // helps only if the results are right with it
-  std::string order{};        // what it inserts, "__syncthreads()": the text before the places
+  // Makes a race one of atomic operations, which is silent.  It helps only if the results do not
+  // depend on who comes first: a counter must not be set to zero beside those that add.
+  bool is_of_access = false;
+  std::string order{};  // what it inserts, "__syncthreads()": the text before the places
   // Of the same number: the same order at different places, of which several may be needed, and
   // none helps if all of them together do not.  0: alone.
   std::size_t family = 0;

@@ -60,6 +60,9 @@ std::vector<Remedy> orders_for(const vgpu::Finding& finding, const RemedyFacts& 
     case Lack::order_of_grids: return {Remedy::block_barrier};
     default: break;
   }
+  // Blocks have each other's shared memory only within a cluster.
+  if (finding.relation == Relation::blocks && finding.space == "shared")
+    return {Remedy::cluster_barrier, Remedy::wider_scope, Remedy::fence};
   if (!is_within_block(finding))
     return {Remedy::wider_scope, is_of_system(finding) ? Remedy::fence_of_system : Remedy::fence};
   if (!is_within_warp(finding)) return {Remedy::block_barrier};

@@ -287,6 +287,7 @@ std::vector<Change> atomic_accesses(const std::vector<CodeSite>& sites, bool of_
     if (access.modifiers.noncoherent || access.modifiers.order == ptx::Order::relaxed) continue;
     changes.push_back({{edit_at(site, EditKind::respell, relaxed(access, of_system))},
                        fmt::format("an atomic {} at {}", role_of(access), line_text(site))});
+    changes.back().is_of_access = true;
   }
   return changes;
 }
