@@ -162,6 +162,23 @@ TEST_F(GeneralRaceTest, WithoutAReleaseTheMessageIsNotPassed) {
                    "no release (a fence, or a release order) comes between (1) and that write"}));
 }
 
+// As where all lanes of a warp exchange a list's head again and again.
+TEST_F(GeneralRaceTest, ManyOtherReadsAreNotTakenForTheOneThatMissedTheRelease) {
+  start(2, 32);
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  strong(kWrite, 0, 2, 1);
+  strong(kRead, 1, 3, 1);
+  for (int i = 0; i < 100; ++i) {
+    launch.strong(kAtomic, global, 0, 1, 5, 2, Order::relaxed, Scope::gpu);
+    launch.strong(kAtomic, global, 1, 1, 6, 2, Order::relaxed, Scope::gpu);
+  }
+  fence(1);
+  launch.one(kRead, global, 1, 0, 4, 0);
+  EXPECT_EQ(summary(),
+            (Lines{"write 101 / read 104: (1)'s thread wrote a flag that was read before (2), but "
+                   "no release (a fence, or a release order) comes between (1) and that write"}));
+}
+
 TEST_F(GeneralRaceTest, WithoutAnAcquireTheMessageIsNotTaken) {
   start(2, 32);
   launch.one(kWrite, global, 0, 0, 1, 0);
