@@ -39,10 +39,16 @@ enum class Weight : std::uint8_t {
   // (1) is an asynchronous copy; a thread has waited for it by a wait that is .relaxed, and then a
   // barrier of the block completed.
   relaxed_wait,
-  // (1) is a tcgen05.alloc or an mbarrier.inval, and (2) an asynchronous copy over its bytes, which
-  // comes behind it; only a fence of the proxy is missing.  The ISA does not say by which proxy
-  // they write, and compilers reuse the bytes without a fence.
+  // (1) is a tcgen05.alloc, tensormap.replace or mbarrier.inval, and (2) an asynchronous copy over
+  // its bytes, which comes behind it; only a fence of the proxy is missing.  The ISA does not say
+  // by which proxy they write, and compilers reuse the bytes without a fence.
   reused,
+  // (1) is the arrival of a tcgen05.commit, and (2) the mbarrier.inval of its object: compilers
+  // wait for the last of several commits alone.
+  ended,
+  // (2) is a copy of a tensor map by the whole warp of (1), which no lane begins before all have
+  // come to it (tensormap.cp_fenceproxy, PTX ISA 9.7.13.15, .sync).
+  collective_copy,
 };
 
 constexpr Severity severity_of(Weight weight) {
@@ -73,6 +79,12 @@ constexpr std::string_view remark_of(Weight weight) {
              "acquire";
     case Weight::reused:
       return "; but the copy only replaces what (1) has left, in bytes whose use has ended";
+    case Weight::ended:
+      return "; but (2) only ends the mbarrier, and another use of its bytes would be an error of "
+             "its own";
+    case Weight::collective_copy:
+      return ", but (2) is a copy by the whole warp, which begins when all lanes have come to it, "
+             "so no execution goes wrong";
     case Weight::overwrite:
       return "; volatile or relaxed, they do not race, but which of their values stays is chance";
     case Weight::hand_over: return "; volatile or relaxed, they do not race, but hand over data";

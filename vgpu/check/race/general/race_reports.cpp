@@ -115,15 +115,30 @@ bool RaceReports::is_fenced_init(const CheckedRow& row, const LaneAccess& mine,
                                          mine.lane);
 }
 
-// Returns whether an asynchronous copy reuses the bytes of an allocation's address or of an
-// mbarrier that has ended.
+namespace {
+
+bool invalidates(const Instr& instr) {
+  return instr.kind == InstrKind::barrier_object &&
+         instr.modifiers.object_op == ptx::ObjectOp::inval;
+}
+
+// Returns whether a whole warp copies a tensor map.
+bool is_collective_copy(const Access& access) {
+  const Instr& instr = access.program->code[access.pc];
+  return access.kind == AccessKind::read && instr.opcode == ptx::Opcode::tensormap_ &&
+         instr.modifiers.sync;
+}
+
+}  // namespace
+
+// Returns whether an asynchronous copy reuses bytes of an allocation's address, of a tensor map, or
+// of an mbarrier that has ended.
 bool RaceReports::is_reuse(const CheckedRow& row, const EarlierAccess& earlier) {
   if (!earlier.lacks_proxy_fence || row.proxy == Proxy::tensor_map) return false;
   if (row.access->kind != AccessKind::write) return false;
   const Instr& before = row.access->program->code[earlier.pc];
-  const bool invalidates = before.kind == InstrKind::barrier_object &&
-                           before.modifiers.object_op == ptx::ObjectOp::inval;
-  return before.kind == InstrKind::tensor_memory || invalidates;
+  return before.kind == InstrKind::tensor_memory || before.opcode == ptx::Opcode::tensormap_ ||
+         invalidates(before);
 }
 
 // Returns whether the access is an mbarrier.inval after uses of the object by other lanes of a
@@ -133,11 +148,9 @@ bool RaceReports::is_reuse(const CheckedRow& row, const EarlierAccess& earlier) 
 bool RaceReports::is_known_use(const CheckedRow& row, const LaneAccess& mine,
                                const EarlierAccess& earlier) {
   const Access& access = *row.access;
-  const Instr& now = access.program->code[access.pc];
-  const bool invalidates =
-      now.kind == InstrKind::barrier_object && now.modifiers.object_op == ptx::ObjectOp::inval;
   const Segment& segment = state_.order.segments().at(earlier.segment);
-  if (!invalidates || segment.launch != state_.order.launches().current() || segment.asynchronous)
+  if (!invalidates(access.program->code[access.pc]) ||
+      segment.launch != state_.order.launches().current() || segment.asynchronous)
     return false;
   if (access.program->code[earlier.pc].kind != InstrKind::barrier_object) return false;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
@@ -170,6 +183,11 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
   if (of_warp && reads_first && access.kind == AccessKind::write &&
       is_collective_load(earlier_program, earlier.pc)) {
     return Weight::collective_load;
+  }
+  if (of_warp && !reads_first && is_collective_copy(access)) return Weight::collective_copy;
+  if (segment.asynchronous && invalidates(access.program->code[access.pc]) &&
+      earlier_program.code[earlier.pc].kind == InstrKind::tensor_memory) {
+    return Weight::ended;
   }
   if (is_own_value(row, mine, earlier)) return Weight::same_value_read;
   if (one_warp && reads_first && access.kind == AccessKind::write &&
