@@ -11,9 +11,11 @@
 #include "fuzz/fuzz.hpp"
 #include "fuzz/worst_case.hpp"
 #include "harness/case/case_file.hpp"
+#include "harness/pair/project.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/trial/trial.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
 namespace {
@@ -78,9 +80,9 @@ int run_worst_case(const FuzzArguments& arguments) {
   write_case(path, record_of(worst.a_case, TrialRunner().run(worst.a_case)));
   const std::string kept = worst.text == worst.worst_text ? "" : fmt::format(" ({})", worst.text);
   print(fmt::format(
-      "{}: {}, the first input had {}; {}\n  input{}: {}\nreplay: warpcheck replay {}\n",
+      "{}: {}, the first input had {}; {}\n  input{}: {}\nreplay: {} replay {}\n",
       fuzz.pair->name(), worst.worst_text, worst.first_text, counted(worst.executions, "execution"),
-      kept, fuzz.pair->summary(worst.a_case.input), path.string()));
+      kept, fuzz.pair->summary(worst.a_case.input), project().program, shell_word(path.string())));
   return *fuzz.stop != 0 ? kInterrupted : kNothingFound;
 }
 

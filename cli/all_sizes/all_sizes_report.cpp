@@ -5,9 +5,11 @@
 #include "cli/all_sizes/all_sizes.hpp"
 #include "cli/cli.hpp"
 #include "harness/input/json.hpp"
+#include "harness/pair/project.hpp"
 #include "harness/report/report.hpp"
 #include "harness/trial/trial.hpp"
 #include "vgpu/ptx/demangle.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
 namespace {
@@ -135,8 +137,8 @@ bool keep_limits(const PairOfAllSizes& proof, const std::string& directory) {
                     .replay_path = {}};
       all = save_case(report, directory) && all;
       if (report.replay_path.empty()) continue;
-      print(fmt::format("replay: warpcheck replay {}   ({} = {})\n", report.replay_path,
-                        limit.scalar, limit.fails_at));
+      print(fmt::format("replay: {} replay {}   ({} = {})\n", project().program,
+                        shell_word(report.replay_path), limit.scalar, limit.fails_at));
     }
   }
   return all;

@@ -6,9 +6,11 @@
 #include <map>
 
 #include "harness/input/json.hpp"
+#include "harness/pair/project.hpp"
 #include "harness/report/source_excerpt.hpp"
 #include "vgpu/text/counted.hpp"
 #include "vgpu/text/html_text.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
 namespace {
@@ -173,7 +175,8 @@ std::string orders_text(const OrdersOfPair& judged) {
                         builds.empty() ? "" : "; " + builds);
     text += fmt::format("             {}\n", reason_text(one));
     if (one.need == Need::needed && !one.tried.failure->replay_path.empty())
-      text += fmt::format("             warpcheck replay {}\n", one.tried.failure->replay_path);
+      text += fmt::format("             {} replay {}\n", project().program,
+                          shell_word(one.tried.failure->replay_path));
   }
   return text;
 }
