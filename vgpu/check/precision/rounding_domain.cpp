@@ -53,6 +53,7 @@ struct RoundingDomain::Numbers {
   OperationNumbers computed{}, exact{};
   std::array<double, 3> bounds{}, sizes{};  // size: the greatest that the kernel's may be
   bool are_finite = true, are_settled = true;
+  std::uint8_t narrowings = 0;
   bool has_result = false;
   double result = 0;
 };
@@ -244,38 +245,43 @@ double RoundingDomain::rounding_of(const ShadowOperation& operation, const Numbe
   return is_ieee || is_coarse ? rounding : std::max(rounding, actual);
 }
 
+RoundingDomain::Numbers RoundingDomain::numbers_of(const ShadowOperation& operation,
+                                                   std::span<const Operand> operands,
+                                                   bool has_result) {
+  Numbers in;
+  in.has_result = has_result;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operand& one = operands[i];
+    const bool is_float = is_one_float(one.value.type);
+    const Type type = is_float ? one.value.type : operation.type;
+    if (is_settled(one) && (has_result || one.is_plain || !is_float)) {
+      const std::optional<Value> of_these = constant(one.bits, type);
+      in.exact[i] = in.computed[i] = of_these->exact;
+    } else {
+      in.exact[i] = one.value.exact;
+      const bool is_computed = has_result && is_one_float(type);
+      in.computed[i] =
+          is_computed ? DoubleDouble{float_of_bits(one.bits, type), 0} : one.value.exact;
+    }
+    in.bounds[i] = is_settled(one) ? 0 : one.value.bound;
+    in.sizes[i] = magnitude(in.computed[i]) + (has_result ? 0 : in.bounds[i]);
+    in.are_settled = in.are_settled && is_settled(one);
+    in.are_finite = in.are_finite && std::isfinite(in.computed[i].hi);
+    in.narrowings = std::max(in.narrowings, one.value.narrowings);
+  }
+  return in;
+}
+
 std::optional<RoundingDomain::Value> RoundingDomain::apply(const ShadowStep& step,
                                                            const ShadowOperation& operation,
                                                            std::span<const Operand> operands,
                                                            const std::uint64_t* result_bits) {
   if (operands.empty() || operands.size() > 3) return std::nullopt;
   if (!is_one_float(operation.result)) return of_bits(operation, operands, result_bits);
-  Numbers in;
-  std::uint8_t narrowings = 0;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const Operand& one = operands[i];
-    const bool is_float = is_one_float(one.value.type);
-    const Type type = is_float ? one.value.type : operation.type;
-    const bool reads_float = is_one_float(type);
-    if (is_settled(one) && (result_bits != nullptr || one.is_plain || !is_float)) {
-      const std::optional<Value> of_these = constant(one.bits, type);
-      in.exact[i] = in.computed[i] = of_these->exact;
-    } else {
-      in.exact[i] = one.value.exact;
-      in.computed[i] = result_bits == nullptr ? in.exact[i]
-                       : reads_float          ? DoubleDouble{float_of_bits(one.bits, type), 0}
-                                              : in.exact[i];
-    }
-    in.bounds[i] = is_settled(one) ? 0 : one.value.bound;
-    in.sizes[i] = magnitude(in.computed[i]) + (result_bits == nullptr ? in.bounds[i] : 0);
-    in.are_settled = in.are_settled && is_settled(one);
-    in.are_finite = in.are_finite && std::isfinite(in.computed[i].hi);
-    narrowings = std::max(narrowings, one.value.narrowings);
-  }
+  Numbers in = numbers_of(operation, operands, result_bits != nullptr);
   if (operation.opcode == Opcode::min_ || operation.opcode == Opcode::max_) {
     return extremum(operation, operands, in, result_bits);
   }
-  in.has_result = result_bits != nullptr;
   if (in.has_result) in.result = float_of_bits(*result_bits, operation.result);
   const auto made_whole = [&](const Operand& one) {
     return one.is_plain && is_whole_making(one.value.exact.hi, operation.result);
@@ -308,7 +314,7 @@ std::optional<RoundingDomain::Value> RoundingDomain::apply(const ShadowStep& ste
   const bool narrows = operation.opcode == Opcode::cvt_ && is_one_float(operation.type) &&
                        unit_roundoff_of(operation.result) > unit_roundoff_of(operation.type);
   value.narrowings = static_cast<std::uint8_t>(
-      std::min<unsigned>(narrowings + (narrows && actual != 0 ? 1u : 0u), 200));
+      std::min<unsigned>(in.narrowings + (narrows && actual != 0 ? 1u : 0u), 200));
   value.bound = reaching + rounding_of(operation, in, actual, value.narrowings);
   value.made_at = actual == 0 ? ptx::kNone : site_of(step);
   std::array<double, 3> errors{};

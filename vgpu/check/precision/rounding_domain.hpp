@@ -69,6 +69,8 @@ class RoundingDomain {
 
  private:
   struct Numbers;
+  static Numbers numbers_of(const ShadowOperation& operation, std::span<const Operand> operands,
+                            bool has_result);
   std::uint32_t site_of(const ShadowStep& step);
   static std::optional<Value> of_bits(const ShadowOperation& operation,
                                       std::span<const Operand> operands,

@@ -154,19 +154,14 @@ vgpu::Launch KernelRunner::launch_of(const HostLaunch& host_launch, const Grid& 
   return launch;
 }
 
-// Returns the number of its launch.
-//   before: launches of the same operation that come before the grid, ascending
-//   all: the launches of the grid and of its children are added; null if the operation has only
-//        this grid
-std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
-                                     const std::vector<std::uint32_t>& before,
-                                     std::vector<std::uint32_t>& all) {
-  DeviceState& device = dependencies_.devices[host_launch.work.device];
-  const Trial::LaunchNumber number = dependencies_.trial.launch(
-      grid.linked->program, grid.linked->ptx_hash, grid.linked->code->edited_places(),
-      static_cast<std::uint32_t>(grid.block.count()));
-  if (grid.linked->order_source.pc != ptx::kNone)
-    dependencies_.trial.order_shows(grid.linked->program, grid.linked->order_source);
+// Counts the grid as a launch, and tells those who wait for it.
+Trial::LaunchNumber KernelRunner::begin(const HostLaunch& host_launch, const Grid& grid) {
+  const LinkedKernel& linked = *grid.linked;
+  const Trial::LaunchNumber number =
+      dependencies_.trial.launch(linked.program, linked.ptx_hash, linked.code->edited_places(),
+                                 static_cast<std::uint32_t>(grid.block.count()));
+  if (linked.order_source.pc != ptx::kNone)
+    dependencies_.trial.order_shows(linked.program, linked.order_source);
   dependencies_.arrivals.launched(number.kernel);
   if (grid.depth == 0) {
     const KernelWork& work = host_launch.work;
@@ -175,6 +170,18 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
                                     host_launch.operation.asked_at);
   }
   dependencies_.progress.launched(number.kernel);
+  return number;
+}
+
+// Returns the number of its launch.
+//   before: launches of the same operation that come before the grid, ascending
+//   all: the launches of the grid and of its children are added; null if the operation has only
+//        this grid
+std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
+                                     const std::vector<std::uint32_t>& before,
+                                     std::vector<std::uint32_t>& all) {
+  DeviceState& device = dependencies_.devices[host_launch.work.device];
+  const Trial::LaunchNumber number = begin(host_launch, grid);
   std::vector<std::uint32_t> unordered = host_launch.unordered;
   std::ranges::set_difference(host_launch.ran, before, std::back_inserter(unordered));
   vgpu::Launch launch = launch_of(host_launch, grid, device);

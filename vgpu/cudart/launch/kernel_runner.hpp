@@ -85,6 +85,7 @@ class KernelRunner {
   [[nodiscard]] bool host_may_write(const HostState& host) const;
   [[nodiscard]] vgpu::Launch launch_of(const HostLaunch& host_launch, const Grid& grid,
                                        DeviceState& device) const;
+  Trial::LaunchNumber begin(const HostLaunch& host_launch, const Grid& grid);
   std::uint32_t run_grid(HostLaunch& host_launch, const Grid& grid,
                          const std::vector<std::uint32_t>& before, std::vector<std::uint32_t>& all);
   void run_children(HostLaunch& host_launch, const std::vector<ChildGrid>& children,
