@@ -1,5 +1,5 @@
 // Compares the race checker with the definition of a race: in random launches, the definition
-// compares every access with all earlier ones.
+// compares every access with all earlier ones that could overlap it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -88,6 +88,7 @@ struct Bench {
 class RandomTrace {
  public:
   static constexpr std::uint32_t kBlocks = 4, kWarps = 3, kSlots = 2, kBytes = 1024;
+  static constexpr std::uint32_t kBytesTogether = 16;  // the largest access
 
   enum class Findings { compared_with_definition, kept };
 
@@ -234,14 +235,16 @@ class RandomTrace {
       now.block_scope = strong && row.scope == ptx::Scope::cta;
       now.atomic = row.kind == AccessKind::atomic;
       now.row = rows_;
-      for (const Operation& earlier : operations_[now.memory]) {
+      // Operations that overlap are in the same 16 bytes, because each is aligned.
+      std::vector<Operation>& nearby = operations_[now.memory].at(now.begin / kBytesTogether);
+      for (const Operation& earlier : nearby) {
         if (race(earlier, now, model_)) expected.insert(std::minmax(earlier.pc, now.pc));
         if (!hands_on_ || !hand_over(earlier, now, model_)) continue;
         const bool both_write = earlier.write && now.write;
         (is_shared && one_warp(earlier, now) && !both_write ? expected : notes)
             .insert(std::minmax(earlier.pc, now.pc));
       }
-      operations_[now.memory].push_back(now);
+      nearby.push_back(now);
     }
     const std::uint64_t before = total();
     launch_.emit(row);
@@ -282,7 +285,8 @@ class RandomTrace {
   std::uint32_t first_offset_max_ = 0;
   std::uint32_t patterns_ = 4;  // 2: no scattered rows
   bool is_long_ = false;
-  std::array<std::vector<Operation>, 1 + kBlocks> operations_;  // by Operation::memory
+  // by Operation::memory, and by the place in it
+  std::array<std::array<std::vector<Operation>, kBytes / kBytesTogether>, 1 + kBlocks> operations_;
   // the launch's loads read their values as data
   bool hands_on_ = false;
   std::set<PcPair> all_expected_, all_notes_;

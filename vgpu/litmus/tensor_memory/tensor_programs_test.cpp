@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <ostream>
@@ -18,6 +17,7 @@
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
 #include "vgpu/schedule/schedule.hpp"
+#include "vgpu/text/file_text.hpp"
 
 namespace warpcheck::litmus {
 
@@ -28,9 +28,10 @@ namespace {
 constexpr std::uint64_t kStepsMax = 200'000;
 
 std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
-  return {std::istreambuf_iterator<char>(file), {}};
+  if (!std::filesystem::exists(path)) {
+    throw std::runtime_error(fmt::format("cannot read {}", path.string()));
+  }
+  return text_of_file(path);
 }
 
 std::vector<TensorProgram> all_programs() {
