@@ -263,6 +263,10 @@ Tag NumericsChecker::outside_domain(const InstrStep& step, const ValuePlan& plan
     const bool holds = (read_predicate(*step.registers, outside.guard) >> lane & 1u) != 0;
     if (holds == outside.is_guard_negated) return 0;
   }
+  if (outside.nan.bank != Bank::none) {
+    const RowTags* const known = warp_->tags.get(step, outside.nan);
+    return known == nullptr ? 0 : known->of(lane);
+  }
   if (outside.number.bank != Bank::none) {
     const std::byte* const row = row_of(*step.registers, outside.number);
     const double number = float_at(FloatFormat::f64, row, lane);

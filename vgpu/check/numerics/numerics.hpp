@@ -88,6 +88,7 @@ class NumericsChecker final : public Checker, public StepFilter {
   void compute(const InstrStep& step, const ValuePlan& plan);
   Tag tag_of_result(const InstrStep& step, const ValuePlan& plan, const Sources& sources,
                     unsigned lane);
+  void find_swallowed(const InstrStep& step, const ValuePlan& plan);
   void keep_undefined(const Sources& sources, std::uint32_t lanes, RowTags& tags);
   void find_flushed(const InstrStep& step, const ValuePlan& plan);
   void take_extreme(const InstrStep& step, const ValuePlan& plan);

@@ -140,7 +140,10 @@ void NumericsChecker::compute(const InstrStep& step, const ValuePlan& plan) {
       tags.tag[lane] = tag;
     });
   }
-  if (warp_->tags.any()) keep_undefined(sources_of(step), step.active, tags);
+  if (warp_->tags.any()) {
+    if (plan.inverts_root) find_swallowed(step, plan);
+    keep_undefined(sources_of(step), step.active, tags);
+  }
   warp_->tags.set(step, result, tags, step.active);
   if (!narrows) return;
   const Sources sources = sources_of(step);
@@ -157,6 +160,33 @@ void NumericsChecker::compute(const InstrStep& step, const ValuePlan& plan) {
                                      name_of(plan.result)));
       }
     }
+  });
+}
+
+// Finds sums of squares that have overflowed, and of which the inverse of the root is 0: a vector
+// that is divided by its length becomes 0, and nobody sees an infinity.
+void NumericsChecker::find_swallowed(const InstrStep& step, const ValuePlan& plan) {
+  const bool divides = step.program->code[step.pc].opcode == Opcode::div_;
+  const Source source = sources_of(step)[divides ? 1 : 0];
+  if (source.tags == nullptr) return;
+  const std::byte* const row = row_of(*step.registers, plan.results[0]);
+  for_each_bit(source.tags->mask & step.active, [&](unsigned lane) {
+    const ValueOrigin& origin = origins_.origin_of(source.tags->tag[lane]);
+    const Instr& made = origin.program->code[origin.pc];
+    const bool overflows = made.opcode == Opcode::add_ || made.opcode == Opcode::mul_ ||
+                           made.opcode == Opcode::fma_ || made.opcode == Opcode::mad_;
+    if (origin.made != Made::infinity || !overflows) return;
+    const bool is_swallowed = std::isinf(float_at(plan.source, source.row, lane)) &&
+                              float_at(plan.result, row, lane) == 0;
+    if (!is_swallowed) return;
+    reporter_.report({step.program, step.pc, origin.pc, 7}, [&] {
+      Finding finding = finding_of(origin);
+      finding.severity = Severity::note;
+      finding.accesses.push_back(
+          reporter_.side("compute", *step.program, step.pc, thread_of(step.place, lane)));
+      finding.message += "; (2) makes 0 of it, as the inverse of a root";
+      return finding;
+    });
   });
 }
 

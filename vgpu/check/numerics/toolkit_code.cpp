@@ -226,6 +226,16 @@ OutsideDomain beyond_byte(const Program& program, std::uint32_t pc) {
       test.modifiers.type == Type::u64 && test.modifiers.compare == ptx::Compare::gt &&
       branch.kind == InstrKind::branch && branch.guard == test[CompareOperand::p];
   if (!is_branch) return {};
+  // e4m3 and e5m2 each have a NaN of their own.
+  constexpr std::uint64_t kInfinity = 0x7ff0'0000'0000'0000;
+  const bool is_nan = is_literal(program, instr[ComputeOperand::a], 0x7f) ||
+                      is_literal(program, instr[ComputeOperand::a], 0x7e);
+  if (is_nan && literal<std::uint64_t>(program, bound) == kInfinity) {
+    return {.what = "a float of 8 bits",
+            .guard = branch.guard,
+            .is_guard_negated = branch.guard_negated,
+            .nan = test[CompareOperand::a]};
+  }
   for (const Format& format : kFormats) {
     if (literal<std::uint64_t>(program, bound) != format.most ||
         !is_literal(program, instr[ComputeOperand::a], format.special)) {
@@ -487,12 +497,16 @@ bool makes_quadrant(const Program& program, std::uint32_t pc) {
 
 Ref nan_becoming_bfloat(const Program& program, std::uint32_t pc) {
   constexpr std::uint32_t kLength = 12, kNan = 0x7fff;
+  constexpr std::uint64_t kNanOfDouble = 0x7fff'ffff'e000'0000;
   const Instr& instr = program.code[pc];
   Ref found;
-  if (instr.opcode != Opcode::selp_ || ptx::bytes_of(instr.modifiers.type) > 4 ||
-      !is_literal(program, instr[ComputeOperand::a], kNan)) {
-    return found;
-  }
+  if (instr.opcode != Opcode::selp_) return found;
+  const Ref& nan = instr[ComputeOperand::a];
+  const bool is_wide = ptx::bytes_of(instr.modifiers.type) == 8;
+  const bool is_nan =
+      is_wide ? nan.bank == Bank::constant && literal<std::uint64_t>(program, nan) == kNanOfDouble
+              : is_literal(program, nan, kNan);
+  if (!is_nan) return found;
   any_before(program, pc, kLength, [&](const Instr& other) {
     if (!tests_special_bits(program, other) ||
         !(other[CompareOperand::p] == instr[ComputeOperand::c])) {

@@ -32,6 +32,8 @@ struct OutsideDomain {
   // The lanes that keep the literal are those that take the branch behind it; none: all.
   Ref guard{};
   bool is_guard_negated = false;
+  // The bits of a double: the literal is what a NaN that they have becomes.
+  Ref nan{};
   // The double that does not fit in a float of 8 bits, `what`; none: it is another function.
   Ref number{};
   bool gives_infinity = false;  // as e5m2 does
@@ -56,7 +58,8 @@ bool makes_quadrant(const Program& program, std::uint32_t pc);
 
 // Conversions to bf16 for targets below sm_80 calculate with integers.  Returns the row of the
 // float, without its sign, of which a selection has found that it is a NaN, so that it gives the
-// literal NaN of bf16; none: it does something else.
+// literal NaN of bf16; none: it does something else.  Conversions to floats of 8 bits do the same
+// for a double first.
 Ref nan_becoming_bfloat(const Program& program, std::uint32_t pc);
 // Returns whether an instruction rounds a bf16 up, by adding 1 to its bits.
 bool rounds_bfloat_up(const Program& program, std::uint32_t pc);

@@ -233,6 +233,20 @@ class IndexSlice {
     });
   }
 
+  // Returns whether an instruction gives 0 of an infinite square root.
+  bool inverts_root(std::uint32_t pc) {
+    const Instr& instr = program_.code[pc];
+    if (instr.opcode == Opcode::rsqrt_) return true;
+    if (instr.opcode != Opcode::div_ && instr.opcode != Opcode::rcp_) return false;
+    const bool divides = instr.opcode == Opcode::div_;
+    const std::span<const std::uint32_t> makers =
+        makers_of(pc, instr[divides ? ComputeOperand::b : ComputeOperand::a]);
+    return !makers.empty() && std::ranges::all_of(makers, [&](std::uint32_t maker) {
+      return program_.code[maker].kind == InstrKind::compute &&
+             program_.code[maker].opcode == Opcode::sqrt_;
+    });
+  }
+
   // Returns whether all that makes the row are loads, also of parameters: no counter of a loop is.
   bool is_loaded(std::uint32_t pc, const Ref& ref, int depth = 0) {
     constexpr int kDepthMax = 4;
@@ -554,6 +568,7 @@ std::vector<ValuePlan> plan_values(const Program& program) {
                              (slice.is_loaded(pc, instr[CompareOperand::a]) ||
                               slice.is_loaded(pc, instr[CompareOperand::b]));
     plan.adds_infinity = adds_infinity(program, instr);
+    plan.inverts_root = plan.rule == ValueRule::computes && slice.inverts_root(pc);
     plan.halves = slice.halves(pc);
     plan.divides_integers = plan.rule == ValueRule::moves && is_quotient_of_integers(instr);
     plan.inverts_exponent = slice.inverts_exponent(pc);

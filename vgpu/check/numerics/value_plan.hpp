@@ -52,6 +52,8 @@ struct ValuePlan {
   bool has_other_half = false;
   // computes: adds a literal infinity, by which the toolkit's exp(double) makes an overflow.
   bool adds_infinity = false;
+  // computes: the inverse of a square root, or a quotient by one.
+  bool inverts_root = false;
   // computes: where the toolkit's logarithm makes a NaN, what it has multiplied its argument by.
   double scaled_by = 1;
   // compares: code asks elsewhere whether an operand is a NaN.

@@ -43,6 +43,8 @@
 // expect planted: error infinity fast_exponential
 // expect planted: error infinity exponential_in_double
 // expect planted: error infinity square
+// expect planted: note infinity direction_of_large
+// expect planted: note infinity root_of_halves
 // expect planted: error infinity power_of_two
 // expect planted: error infinity exp2_in_double
 // expect planted: error infinity cosh_in_double
@@ -61,6 +63,7 @@
 // expect planted: error wrapped-integer index_wraps
 // expect planted: error not-a-number large_as_byte
 // expect planted: error infinity large_as_wide_byte
+// expect planted: error not-a-number nan_as_byte
 // expect planted: note ignored-nan maximum_drops
 // expect planted: note ignored-nan comparison_drops
 // expect planted: error ignored-nan maximum_of_bits
@@ -379,6 +382,30 @@ KERNEL(square) {
 KERNEL(square_meant) {
   GIVEN;
   out[i] = hypotf(x, y);
+}
+
+KERNEL(direction_of_large) {
+  GIVEN;
+  const float square = x * x + y * y;  //~ direction_of_large
+  out[i] = x / sqrtf(square);          //~ direction_of_large
+}
+
+KERNEL(direction_of_large_meant) {
+  GIVEN;
+  out[i] = x * rhypotf(x, y) + 1 / sqrtf(left[0] * right[0]);
+}
+
+KERNEL(root_of_halves) {
+  GIVEN;
+  const __half h = __float2half(x * 100);
+  const __half square = __hmul(h, h);                          //~ root_of_halves
+  out[i] = x == 0 ? 0 : __half2float(__hmul(h, hrsqrt(square)));  //~ root_of_halves
+}
+
+KERNEL(root_of_halves_meant) {
+  GIVEN;
+  const __half h = __float2half(x * 100);
+  out[i] = __half2float(__hmul(h, __float2half(rsqrtf(x * x * 10000 + 1))));
 }
 
 KERNEL(exp2_in_double) {
@@ -822,6 +849,18 @@ KERNEL(large_as_wide_byte_meant) {
   reinterpret_cast<unsigned char*>(out)[i] = byte;
 }
 
+KERNEL(nan_as_byte) {
+  GIVEN;
+  const auto byte = __nv_cvt_float_to_fp8(x / y, __NV_SATFINITE, __NV_E4M3);  //~ nan_as_byte
+  reinterpret_cast<unsigned char*>(out)[i] = byte;                            //~ nan_as_byte
+}
+
+KERNEL(nan_as_byte_meant) {
+  GIVEN;
+  const auto byte = __nv_cvt_float_to_fp8(x + y, __NV_SATFINITE, __NV_E4M3);
+  reinterpret_cast<unsigned char*>(out)[i] = byte;
+}
+
 KERNEL(small_as_half) {
   GIVEN;
   const __half h = __float2half(x * 1e-9f);  //~ small_as_half
@@ -933,6 +972,8 @@ int main(int, char** arguments) {
     run(fast_exponential, ascending(), flat(0));
     run(exponential_in_double, ascending(), flat(0));
     run(square, flat(1e20f), flat(1e20f));
+    run(direction_of_large, flat(1e20f), flat(1e20f));
+    run(root_of_halves, ascending(), flat(0));
     run(power_of_two, ascending(), flat(0));
     run(exp2_in_double, ascending(), flat(0));
     run(cosh_in_double, ascending(), flat(0));
@@ -970,6 +1011,7 @@ int main(int, char** arguments) {
     run(maximum_of_bits, descending(), flat(0));
     run(large_as_byte, ascending(), flat(0));
     run(large_as_wide_byte, ascending(), flat(0));
+    run(nan_as_byte, flat(0), flat(0));
     run(small_as_half, flat(1), flat(0));
   } else {
     run(quotient_of_zeros_meant, flat(0), flat(0));
@@ -999,6 +1041,8 @@ int main(int, char** arguments) {
     run(exp2_in_double_meant, ascending(), flat(0));
     run(cosh_in_double_meant, ascending(), flat(0));
     run(asin_in_double_meant, ascending(), flat(0));
+    run(direction_of_large_meant, flat(1e20f), flat(INFINITY));
+    run(root_of_halves_meant, ascending(), flat(0));
     run(power_of_two_meant, ascending(), flat(0));
     run(factorial_meant, flat(0), flat(0));
     run(half_of_large_meant, ascending(), flat(0));
@@ -1033,6 +1077,7 @@ int main(int, char** arguments) {
     run(maximum_of_bits_meant, descending(), flat(0));
     run(large_as_byte_meant, ascending(), flat(0));
     run(large_as_wide_byte_meant, ascending(), flat(INFINITY));
+    run(nan_as_byte_meant, ascending(), flat(NAN));
     run(small_as_half_meant, flat(1), flat(0));
     run(literals_meant, ascending(), flat(0));
     run(places_of_hashes_meant, ascending(), flat(0));
