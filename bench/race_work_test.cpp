@@ -36,18 +36,18 @@ const std::map<std::string, RaceWork> kBounds{
     {"matrix_product", {4829, 35, 0, 0}},
     {"half_product", {6639, 1044, 0, 512}},
     {"stencil", {1576, 0, 0, 0}},
-    {"bodies", {32921, 138, 0, 0}},
+    {"bodies", {166, 11, 0, 0}},
     {"byte_filter", {1427, 10, 0, 0}},
     {"warp_ranks", {14328, 8200, 19840, 0}},
     {"gather", {1308, 7, 0, 0}},
     {"constant_table", {1032, 0, 0, 0}},
     {"rotation", {2042, 6, 0, 0}},
-    {"lattice", {942, 480, 0, 0}},
+    {"lattice", {942, 99, 0, 0}},
     {"hash_table", {5, 2371, 0, 0}},
     {"structs", {1651, 13, 0, 0}},
-    {"polygon", {12827, 73, 0, 0}},
+    {"polygon", {295, 42, 0, 0}},
     {"softmax", {6272, 0, 0, 0}},
-    {"two_products", {13792, 72, 0, 0}},
+    {"two_products", {1122, 72, 0, 0}},
     {"ticket_lock", {1536, 700415, 0, 3073}},
     {"matrix_f16", {32, 0, 0, 0}},
     {"matrix_tf32", {32, 0, 0, 0}},
@@ -56,6 +56,21 @@ const std::map<std::string, RaceWork> kBounds{
     {"warpgroup", {400, 256, 0, 256}},
     {"tensor", {672, 432, 0, 432}},
 };
+
+// Those that differ on hosts without AVX-512, whose machine code leaves some accesses to calls.
+const std::map<std::string, RaceWork> kBoundsOfAvx2{
+    {"bodies", {39, 138, 0, 0}},
+    {"lattice", {561, 480, 0, 0}},
+    {"polygon", {264, 73, 0, 0}},
+    {"two_products", {13792, 72, 0, 0}},
+};
+
+RaceWork bound_of(const std::string& kernel) {
+  const auto of_avx2 = kBoundsOfAvx2.find(kernel);
+  if (vgpu::simd_level() != "avx512" && of_avx2 != kBoundsOfAvx2.end()) return of_avx2->second;
+  const auto found = kBounds.find(kernel);
+  return found == kBounds.end() ? RaceWork{} : found->second;
+}
 
 RaceWork work_of(const bench::BenchKernel& kernel) {
   vgpu::Reporter reporter;
@@ -84,8 +99,7 @@ TEST(RaceWork, OfTheBenchmarkStaysWithinItsBounds) {
   for (const bench::BenchKernel& kernel : bench::kKernels) {
     SCOPED_TRACE(kernel.name);
     const RaceWork work = work_of(kernel);
-    const auto found = kBounds.find(kernel.name);
-    const RaceWork bound = found == kBounds.end() ? RaceWork{} : found->second;
+    const RaceWork bound = bound_of(kernel.name);
     EXPECT_LE(work.rows, bound.rows);
     EXPECT_LE(work.accesses, bound.accesses);
     EXPECT_LE(work.followed, bound.followed);
