@@ -200,7 +200,7 @@ std::uint64_t DeviceGrids::parameter_buffer(const Grid& grid, std::uint64_t byte
 }
 
 DeviceAnswer DeviceGrids::launch(const DeviceCall& call, std::uint64_t address,
-                                 std::uint64_t handle, const Grid& grid) {
+                                 std::uint64_t handle, Grid grid) {
   const auto found = buffers_.find(address);
   if (found == buffers_.end()) return failed(cudaErrorInvalidValue);
   if (const cudaError_t error = error_of(grid); error != cudaSuccess) return failed(error);

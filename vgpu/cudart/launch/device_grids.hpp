@@ -79,8 +79,9 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
   [[nodiscard]] cudaError_t error_of(const Grid& grid) const;
   std::uint64_t parameter_buffer_of(const Grid& grid);
   std::uint64_t parameter_buffer(const Grid& grid, std::uint64_t bytes, const std::string& name);
+  // grid: a copy, as that of the buffer ends with the buffer
   vgpu::DeviceAnswer launch(const vgpu::DeviceCall& call, std::uint64_t buffer,
-                            std::uint64_t stream, const Grid& grid);
+                            std::uint64_t stream, Grid grid);
   vgpu::DeviceAnswer launch_graph(std::uint64_t graph, std::uint64_t stream);
   vgpu::DeviceAnswer copy(const vgpu::DeviceCall& call);
   vgpu::DeviceAnswer fill(const vgpu::DeviceCall& call);

@@ -31,6 +31,9 @@
 // case unfit: | | unfit
 // expect unfit: note api-error
 // prints unfit: cudaErrorInvalidValue 3 1
+// case kernel_in_filled_heap: | --heap 254 | kernel
+// expect kernel_in_filled_heap: clean
+// prints kernel_in_filled_heap: 8
 // case endless: | --limit 50 | endless
 // expect endless: error deadlock repeats
 // says endless: after 50 rounds of its body the condition of a while node still holds
@@ -92,6 +95,10 @@ __global__ void start_early(Numbers* numbers, cudaGraphExec_t graph) {
   cudaGraphLaunch(graph, cudaStreamGraphFireAndForget);
   numbers->stored = 5;  //~ stored
 }
+__global__ void start_kernel(Numbers* numbers) {
+  *numbers = {3, 5, 0, 0};
+  add<<<1, 1>>>(numbers);
+}
 __global__ void repeat(Numbers* numbers) {
   if (++numbers->rounds < 5) cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch);
 }
@@ -119,6 +126,12 @@ int main(int, char** arguments) {
   cudaStreamCreate(&stream);
   if (is("endless")) {
     count_in_graph(numbers);
+    return 0;
+  }
+  if (is("kernel")) {
+    start_kernel<<<1, 1>>>(numbers);
+    cudaMemcpy(&found, numbers, sizeof found, cudaMemcpyDeviceToHost);
+    std::printf("%d\n", found.sum);
     return 0;
   }
   if (is("unfit")) {
