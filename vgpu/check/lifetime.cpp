@@ -299,6 +299,19 @@ Finding host_use_of_device_memory(bool write, std::uint64_t address, std::uint64
   return finding;
 }
 
+Finding host_free_of_device_memory(const Allocation& allocation, const HostPlace& place) {
+  AccessSide freeing = host_side(false, place);
+  freeing.role = "host free";
+  Objection objection;
+  objection.object = name_of_block(allocation);
+  objection.message =
+      "(1) gives memory of a device to free(), realloc() or delete, which have not allocated it" +
+      text_of_code(place, 1);
+  Finding finding = finding_of(std::move(objection), std::move(freeing));
+  finding.space = "global";
+  return finding;
+}
+
 Finding host_copy_of_heap(std::string_view call, bool write, std::uint64_t address,
                           std::uint64_t bytes, const Allocation& allocation) {
   Finding finding =

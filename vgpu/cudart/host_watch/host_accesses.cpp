@@ -38,6 +38,20 @@ std::vector<const void*> of_program(std::vector<const void*> code) {
   return code;
 }
 
+// Whether the access is in the C library's free() or realloc(): these read the size of a block
+// before its address.
+bool is_in_free(const std::vector<const void*>& code) {
+  return std::ranges::any_of(code, [](const void* place) {
+    Dl_info info{};
+    if (!is_of_system(place) || ::dladdr(place, &info) == 0 || info.dli_sname == nullptr)
+      return false;
+    const std::string_view name = info.dli_sname;
+    return name == "free" || name == "cfree" || name == "realloc" || name == "__libc_free" ||
+           name == "__libc_realloc";
+  });
+}
+constexpr std::uint64_t kSizeOfChunk = sizeof(std::size_t);  // before its address
+
 // Calls `each(part, offset, bytes)` for the live memory in the pages.
 template <typename Each>
 void for_each_part(const vgpu::DeviceMemory& memory, const std::vector<AddressRange>& pages,
@@ -175,6 +189,7 @@ void HostAccesses::report_unordered(const std::vector<SeenAccess>& seen, Operati
       change_unseen(access);
       continue;
     }
+    if (is_reported_as_free(access)) continue;
     const vgpu::Allocation* const found = dependencies_.memory.nearest(access.address);
     if (found == nullptr || access.address - found->address >= found->bytes) continue;
     const std::uint64_t offset = access.address - found->address;
@@ -216,6 +231,16 @@ void HostAccesses::report_unordered(const std::vector<SeenAccess>& seen, Operati
     }
     dependencies_.transfers.host_touch(touch, is_of_function ? of_function : step, ordered);
   }
+}
+
+bool HostAccesses::is_reported_as_free(const SeenAccess& access) {
+  const std::uint64_t address = access.address + kSizeOfChunk;
+  if (access.write || !vgpu::is_of_devices_alone(address)) return false;
+  const vgpu::Allocation* const given = dependencies_.memory.nearest(address);
+  if (given == nullptr || address - given->address >= given->bytes || !given->live) return false;
+  if (!is_in_free(host_watch()->code(access.code))) return false;
+  dependencies_.findings.add(vgpu::host_free_of_device_memory(*given, place_of(access)));
+  return true;
 }
 
 // Returns whether the access has read what a running launch wrote strongly, so that it may know

@@ -113,6 +113,7 @@ class HostAccesses {
   bool read_unseen_signals(std::uint32_t launches);
   void pass_over_unseen();
   void report_unordered(const std::vector<SeenAccess>& seen, Operations& operations);
+  bool is_reported_as_free(const SeenAccess& access);
   bool read_signals(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
                     Function* function, const Operations& operations);
   void report_unreleased(const SeenAccess& access, const Ended& ended, const vgpu::Allocation& part,

@@ -141,6 +141,12 @@
 // case device_caught: | | device-caught
 // expect device_caught: error out-of-bounds device_caught
 // prints device_caught: caught
+// case device_given_to_free: | | device-given-to-free
+// expect device_given_to_free: error invalid-free given_to_free
+// says device_given_to_free: (1) gives memory of a device to free(), realloc() or delete
+// says device_given_to_free: was killed by signal 11 (Segmentation fault)
+// case device_deleted: | | device-deleted
+// expect device_deleted: error invalid-free deleted
 // case device_freed: | | device-freed
 // expect device_freed: error use-after-free device_used freed_on_device
 // says device_freed: (1) uses memory that has been freed; (2) freed it
@@ -156,6 +162,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <numeric>
@@ -492,6 +499,12 @@ static void device_memory(const std::string& mode) {
     } else {
       std::puts("caught");
     }
+  } else if (mode == "device-given-to-free") {
+    std::free(device);  //~ given_to_free
+  } else if (mode == "device-deleted") {
+    static int* other;  // what free() looks at lies in `device`
+    cudaMalloc(&other, 256);
+    delete[] other;  //~ deleted
   } else if (mode == "device-freed") {
     cudaFree(device);  //~ freed_on_device
     device[3] = 1;  //~ device_used
