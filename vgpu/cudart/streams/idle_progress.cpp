@@ -62,6 +62,17 @@ std::optional<std::chrono::nanoseconds> time_without_processor() {
   return std::chrono::nanoseconds(total);
 }
 
+// Whether the process goes on without any thread of the program: its first one has ended by
+// pthread_exit() and stays as a zombie, and the others have ended.  The C library would end the
+// process with its last thread, but this library's own threads are some more.
+bool are_threads_of_program_gone() {
+  if (threads_of_program() != 1) return false;
+  std::string text;
+  std::getline(std::ifstream("/proc/self/stat"), text);
+  const std::size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && text.compare(name_end, 3, ") Z") == 0;
+}
+
 // This library's own threads in a process; a child of fork() has none of its parent's threads.
 struct OwnThreads {
   std::mutex mutex;
@@ -160,6 +171,7 @@ void IdleProgress::look_after() const {
     const auto now = clock();
     if (soon && now < next_look) continue;
     next_look = now + kLook;
+    if (are_threads_of_program_gone()) std::exit(EXIT_SUCCESS);
     const bool polls = host_polls_ != nullptr && host_polls_();
     const std::uint64_t calls = calls_.load(std::memory_order_relaxed);
     if (!idleness.is_idle({now.time_since_epoch(), process_time(), calls, polls})) continue;

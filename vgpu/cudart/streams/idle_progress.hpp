@@ -75,8 +75,9 @@ class IdleProgress {
   void count_call() {
     calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  // Ensures that pending operations will run; from then on, this object must live as long as the
-  // process.  Cheap after the first call.
+  // Ensures that pending operations will run, and that the process ends when no thread of the
+  // program is left; from then on, this object must live as long as the process.  Cheap after the
+  // first call.
   void watch();
   // Sets whether a kernel is suspended.
   void look_soon(bool soon) { looks_soon_.store(soon, std::memory_order_relaxed); }

@@ -16,6 +16,10 @@
 // case threads: | | threads
 // expect threads: clean
 // says threads: no findings; 4 launches of 1 kernel
+// case main_thread_ends: | | main-thread-ends
+// expect main_thread_ends: clean
+// says main_thread_ends: no findings; 2 launches of 1 kernel
+// prints main_thread_ends: the last thread
 // case crash: | | crash
 // expect crash: clean
 // says crash: was killed by signal 11
@@ -52,6 +56,7 @@
 // case copies_of_the_same: | | copies 500 same
 // expect copies_of_the_same: note data-race
 #include <cuda_runtime.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -83,6 +88,18 @@ __global__ void overtake(int* counter, const int* data, int* sum) {
   for (int i = 0; i < 64; ++i) atomicAdd(sum, 1);
   if (atomicAdd(counter, 1) == 0 && blockIdx.x == 1) {
     atomicAdd(sum, data[4]);  //~ only_then
+  }
+}
+
+// Each block takes two of four locks, in a circle: no one can go on if each has taken its first.
+__device__ int forks[4];
+__global__ void dine() {
+  const unsigned left = blockIdx.x, right = (left + 1) % gridDim.x;
+  for (int round = 0; round < 3; ++round) {
+    while (atomicCAS(&forks[left], 0, 1) != 0) __nanosleep(20);
+    while (atomicCAS(&forks[right], 0, 1) != 0) __nanosleep(20);
+    atomicExch(&forks[right], 0);
+    atomicExch(&forks[left], 0);
   }
 }
 
@@ -240,6 +257,11 @@ int main(int argc, char** argv) {
   if (mode == "race-exit") race(), std::exit(3);
   if (mode == "clean") return doubled() ? std::atoi(argv[2]) : 1;
   if (mode == "threads") return doubled_by_threads() ? 0 : 1;
+  if (mode == "main-thread-ends") {
+    std::thread([] { std::puts(doubled() ? "the last thread" : "wrong"); }).detach();
+    doubled();
+    ::pthread_exit(nullptr);
+  }
   if (mode == "crash") doubled(), std::raise(SIGSEGV);
   if (mode == "leak") device_array(16);
   if (mode == "refused-call") {
@@ -248,6 +270,7 @@ int main(int argc, char** argv) {
     cudaFree(data);
   }
   if (mode == "refused-kernel") run(read_monitor, 1, 1, static_cast<unsigned*>(nullptr));
+  if (mode == "dine") run(dine, 4, 1);
   if (mode == "overtake") {
     int* const counter = device_array(1);
     int* const sum = device_array(1);
