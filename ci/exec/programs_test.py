@@ -208,6 +208,11 @@ class Findings(unittest.TestCase):
         again = run(*seen.group(1).split(), "--", "./shared", "overtake")
         self.assertEqual(again.returncode, 66, again.stderr)
 
+    def test_these_schedules_let_all_take_their_first_lock(self):
+        result = run("--", "./shared", "dine", causes="4000000")
+        self.assertEqual(result.returncode, 66, result.stderr)
+        self.assertIn("========= deadlock, in kernel dine\n", result.stderr)
+
     def test_a_report_has_the_same_bytes_each_time(self):
         first, second = (run("--runs", "3", "--", "./shared", "race") for _ in range(2))
         self.assertEqual(first.stderr, second.stderr)

@@ -14,7 +14,7 @@
 namespace warpcheck {
 namespace {
 
-constexpr int kSchedules = 8;
+constexpr int kSchedules = 10;  // two seeds of each strategy
 // Steps count what kernels do, and a limit of time what the program does besides: of one run,
 // besides this many times what the first one took, and of all, besides as much as the first one.
 constexpr double kSecondsLeast = 1, kTimesOfFirst = 10;

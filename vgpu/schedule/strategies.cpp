@@ -49,6 +49,7 @@ constexpr std::array kRows{
                 .help = "every warp in turn, after a few accesses",
                 .draw_weight = 1,
                 .seeds_tried_first = 2,
+                .looks_again = true,
                 .make = [](std::uint64_t seed) -> StrategyPtr {
                   return std::make_unique<RoundRobin>(1 + seed % 8, seed / 8);
                 }},
