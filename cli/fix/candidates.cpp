@@ -214,6 +214,7 @@ class Proposals {
     const std::string& file = *place.file;
     const SourceTree& tree = *place.tree;
     add_all(shifted_comparisons(file, tree, place.node), kRankOfValues - 1);
+    add_all(exchanged_bounds(file, tree, place.node), kRankOfValues - 1);
     add_all(bounded_accesses(file, tree, place.node), kRankOfValues);
     add_all(bounded_branches(file, tree, place.node), kRankOfValues + 1);
     add_all(bounded_variables(file, tree, place.node), kRankOfValues + 2);

@@ -47,20 +47,86 @@ bool is_early_end(const SourceTree& tree, std::size_t node) {
   return code == "return;" || code == "continue;" || code == "break;";
 }
 
+// Whether the character is a `<` or `>` that compares: none of a shift, and no arrow.
+bool compares(std::string_view code, std::size_t at) {
+  const char c = code[at];
+  if ((c != '<' && c != '>') || at + 1 >= code.size() || code[at + 1] == c) return false;
+  return at == 0 || (code[at - 1] != c && code[at - 1] != '-');
+}
+
 void shift_comparisons_of(const std::string& file, const SourceTree& tree, std::size_t node,
                           bool to_wider, std::vector<Patch>& patches) {
   const std::string_view head = tree.head_of(node);
   for (std::size_t i = 0; i + 1 < head.size(); ++i) {
-    const char c = head[i];
-    if (c != '<' && c != '>') continue;
-    const bool is_shift = head[i + 1] == c || (i > 0 && (head[i - 1] == c || head[i - 1] == '-'));
-    if (is_shift || (head[i + 1] == '=') == to_wider) continue;
-    const std::string narrow(1, c), wide = narrow + "=";
+    if (!compares(head, i) || (head[i + 1] == '=') == to_wider) continue;
+    const std::string narrow(1, head[i]), wide = narrow + "=";
     const std::size_t begin = tree[node].head_begin + i;
     const std::string& now = to_wider ? narrow : wide;
     const std::string& then = to_wider ? wide : narrow;
     patches.push_back(rewritten(file, tree, begin, begin + now.size(), then,
                                 fmt::format("{} for {}", then, now)));
+  }
+}
+
+struct Part {
+  std::size_t begin, end;
+};
+
+// What stands behind the comparisons of a condition, without spaces around it.
+std::vector<Part> right_sides(std::string_view head) {
+  std::vector<Part> sides;
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    if (!compares(head, i)) continue;
+    std::size_t begin = i + (head[i + 1] == '=' ? 2 : 1);
+    std::size_t end = begin, open = 0;
+    for (; end < head.size(); ++end) {
+      const char c = head[end];
+      if (c == '(' || c == '[') ++open;
+      if ((c == ')' || c == ']') && open-- == 0) break;
+      if (c == '>' && head[end - 1] == '-') continue;  // an arrow
+      if (open == 0 && std::string_view("&|?:;,<>=").find(c) != kNoPart) break;
+    }
+    while (begin < end && head[begin] == ' ') ++begin;
+    while (begin < end && head[end - 1] == ' ') --end;
+    if (begin < end) sides.push_back({begin, end});
+  }
+  return sides;
+}
+
+void exchange_bounds_of(const std::string& file, const SourceTree& tree, std::size_t node,
+                        std::vector<Patch>& patches) {
+  const std::string_view head = tree.head_of(node);
+  const std::vector<Part> sides = right_sides(head);
+  const auto text_of = [&](const Part& part) {
+    return std::string(head.substr(part.begin, part.end - part.begin));
+  };
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    for (std::size_t j = i + 1; j < sides.size(); ++j) {
+      if (sides[j].begin < sides[i].end) continue;  // one is a part of the other
+      const std::string one = text_of(sides[i]), other = text_of(sides[j]);
+      if (one == other || has_effects(tree, one) || has_effects(tree, other)) continue;
+      const std::string between = text_of({sides[i].end, sides[j].begin});
+      const std::size_t begin = tree[node].head_begin;
+      patches.push_back(rewritten(file, tree, begin + sides[i].begin, begin + sides[j].end,
+                                  other + between + one,
+                                  fmt::format("{} and {} exchanged", one, other)));
+    }
+  }
+}
+
+// Calls `visit(node, ends)` for the branches and loops around a statement, and the early
+// ends before it.
+template <typename Visit>
+void for_each_condition(const SourceTree& tree, std::size_t node, const Visit& visit) {
+  for (std::size_t at = node; tree[at].kind != Kind::function; at = tree[at].parent) {
+    if (tree[at].kind == Kind::branch || tree[at].kind == Kind::loop) visit(at, false);
+    const std::size_t parent = tree[at].parent;
+    if (tree[parent].kind != Kind::block) continue;
+    // `if (i > n) return;`
+    for (const std::size_t before : tree[parent].children) {
+      if (before == at) break;
+      if (is_early_end(tree, before)) visit(before, true);
+    }
   }
 }
 
@@ -165,17 +231,18 @@ std::vector<Patch> other_indices(const std::string& file, const SourceTree& tree
 std::vector<Patch> shifted_comparisons(const std::string& file, const SourceTree& tree,
                                        std::size_t node) {
   std::vector<Patch> patches;
-  for (std::size_t at = node; tree[at].kind != Kind::function; at = tree[at].parent) {
-    if (tree[at].kind == Kind::branch || tree[at].kind == Kind::loop)
-      shift_comparisons_of(file, tree, at, false, patches);
-    const std::size_t parent = tree[at].parent;
-    if (tree[parent].kind != Kind::block) continue;
-    // `if (i > n) return;`
-    for (const std::size_t before : tree[parent].children) {
-      if (before == at) break;
-      if (is_early_end(tree, before)) shift_comparisons_of(file, tree, before, true, patches);
-    }
-  }
+  for_each_condition(tree, node, [&](std::size_t condition, bool ends) {
+    shift_comparisons_of(file, tree, condition, ends, patches);
+  });
+  return patches;
+}
+
+std::vector<Patch> exchanged_bounds(const std::string& file, const SourceTree& tree,
+                                    std::size_t node) {
+  std::vector<Patch> patches;
+  for_each_condition(tree, node, [&](std::size_t condition, bool) {
+    if (tree[condition].kind == Kind::branch) exchange_bounds_of(file, tree, condition, patches);
+  });
   return patches;
 }
 

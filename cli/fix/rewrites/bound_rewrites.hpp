@@ -32,6 +32,11 @@ std::vector<Patch> other_indices(const std::string& file, const SourceTree& tree
 std::vector<Patch> shifted_comparisons(const std::string& file, const SourceTree& tree,
                                        std::size_t node);
 
+// In the same conditions, what two comparisons compare with, exchanged: `x < width && y < height`
+// for `x < height && y < width`.
+std::vector<Patch> exchanged_bounds(const std::string& file, const SourceTree& tree,
+                                    std::size_t node);
+
 // More elements for the arrays of the function that the statement names: `a + 2 * b` for `a + b`,
 // then some more.
 std::vector<Patch> larger_arrays(const std::string& file, const SourceTree& tree, std::size_t node);

@@ -49,6 +49,20 @@ TEST(ShiftedComparisons, OfAnEarlyEndAreTheOtherWay) {
             (std::vector<std::string>{"  if (t >= n) return;\n  a[t] = 1;\n"}));
 }
 
+TEST(ExchangedBounds, OfTheConditionAroundOrOfAnEarlyEnd) {
+  const SourceTree tree = kernel_with("  if (x < n && y + 1 < f(m)) a[y * n + x] = 1;\n");
+  EXPECT_EQ(applied(tree, exchanged_bounds("k.cu", tree, statement_of(tree, 3))),
+            std::vector<std::string>());  // f() may do something
+  const SourceTree around = kernel_with("  if (x < n && y + 1 <= (m - 1)) a[y * n + x] = 1;\n");
+  EXPECT_EQ(applied(around, exchanged_bounds("k.cu", around, statement_of(around, 3))),
+            (std::vector<std::string>{"  if (x < (m - 1) && y + 1 <= n) a[y * n + x] = 1;\n"}));
+  const SourceTree before =
+      kernel_with("  if (x >= p->h || y >= w) return;\n  a[y * w + x] = 1;\n");
+  EXPECT_EQ(
+      applied(before, exchanged_bounds("k.cu", before, statement_of(before, 4))),
+      (std::vector<std::string>{"  if (x >= w || y >= p->h) return;\n  a[y * w + x] = 1;\n"}));
+}
+
 TEST(BoundedAccesses, MayBeBelowZeroOrKnowBoundsOfObjectsAndConditions) {
   const SourceTree tree(
       "__global__ void k(Part p) {\n  if (t < kEnd) f();\n  p.out[t - 1] = p.size;\n}\n");
