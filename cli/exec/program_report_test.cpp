@@ -502,6 +502,16 @@ TEST(FindingHelpTest, HintsAtTheClusterBetweenBlocksThatShareMemory) {
   EXPECT_NE(advice_for(finding).find("cluster.sync()"), std::string_view::npos);
 }
 
+TEST(FindingHelpTest, NoBarrierIsAdvisedBetweenTwoThreadsAtOneStore) {
+  vgpu::Finding finding = race(1);
+  finding.lack = vgpu::Lack::warp_barrier;
+  finding.accesses[0].role = "write";
+  finding.accesses[1] = finding.accesses[0];
+  EXPECT_NE(advice_for(finding).find("let one of them write"), std::string_view::npos);
+  finding.accesses[1].role = "read";
+  EXPECT_NE(advice_for(finding).find("__syncwarp()"), std::string_view::npos);
+}
+
 TEST(FindingHelpTest, HintsOfHandlesAreNotThoseOfMemory) {
   vgpu::Finding finding;
   finding.kind = vgpu::FindingKind::use_after_free;

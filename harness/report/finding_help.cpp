@@ -280,6 +280,22 @@ constexpr std::string_view kAdviceForBulkCopies =
     "the parity. Where the copy refills a buffer, its thread waits before it begins for all that "
     "still use the buffer: a barrier, or an mbarrier at which they arrive.";
 
+// Two threads write by one statement.
+bool is_one_store(const vgpu::Finding& finding) {
+  const bool may_be_ordered = finding.lack == Lack::warp_barrier ||
+                              finding.lack == Lack::block_barrier ||
+                              finding.lack == Lack::order_of_blocks;
+  if (!may_be_ordered || finding.accesses.size() != 2) return false;
+  const vgpu::AccessSide &one = finding.accesses[0], &other = finding.accesses[1];
+  return one.role == "write" && other.role == "write" && one.file == other.file &&
+         one.line == other.line && one.instruction == other.instruction;
+}
+
+constexpr std::string_view kAdviceForOneStore =
+    "Both sides are the same store. If two threads execute it for one place, no order makes the "
+    "result sure: give each thread its own place, let one of them write, or combine the values by "
+    "an atomic operation. If it is one of another round, put a barrier between the rounds.";
+
 // Tensor memory has waits, phases and fences of its own.
 std::string_view advice_for_tensor_memory(const vgpu::Finding& finding) {
   if (finding.kind == FindingKind::use_after_free) {
@@ -342,6 +358,7 @@ std::string_view advice_for(const vgpu::Finding& finding) {
     return kAdviceForFlags;
   }
   if (is_before_bulk_copy(finding)) return kAdviceForBulkCopies;
+  if (is_one_store(finding)) return kAdviceForOneStore;
   if (finding.kind == FindingKind::use_after_free && finding.lack == Lack::copy_wait) {
     return "The thread that begins copies waits until they have read, before it exits: "
            "cp.async.bulk.wait_group.read 0, also behind a loop that leaves some in flight. A copy "
