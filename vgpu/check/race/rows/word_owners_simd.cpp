@@ -122,10 +122,25 @@ bool own_lanes(const OwnedRow& row) {
 #endif
 }
 
+constexpr unsigned kParts = kWarpLanes / kWords;
+
+// Returns whether lanes lie at one distance, as members of structs or a column do, so that no two
+// of them meet.
+[[gnu::always_inline]] inline bool are_apart(const Words (&places)[kParts]) {
+  const std::uint32_t step = places[0][1] - places[0][0];
+  if (step * kWarpLanes == 0) return false;
+  Words expected, others{};
+  for (unsigned i = 0; i < kWords; ++i) expected[i] = i;
+  expected = expected * step + places[0][0];
+  for (unsigned part = 0; part < kParts; ++part, expected += kWords * step) {
+    others |= places[part] ^ expected;
+  }
+  return !any(others);
+}
+
 // Scattered lanes with one word each.  Lanes that meet leave the mark of one of them, so marks are
 // looked at once more: lanes that write must not meet, and what several lanes read many have read.
 bool own_singles(const OwnedRow& row) {
-  constexpr unsigned kParts = kWarpLanes / kWords;
   Words places[kParts], left[kParts];
   Words me = threads_of_first_words<0>() + row.mark, refused{}, changed{};
   for (unsigned part = 0; part < kParts; ++part, me += kWords * OwnerMark::kThread) {
@@ -136,7 +151,7 @@ bool own_singles(const OwnedRow& row) {
     changed |= marks ^ left[part];
   }
   if (any(refused)) return false;
-  if (!any(changed)) return true;
+  if (!any(changed) || are_apart(places)) return true;
   const Words many = Words{} + ((row.mark & (0 - OwnerMark::kPeriod)) | OwnerMark::kMany);
   for (unsigned part = 0; part < kParts; ++part) {
     const Words marks = gather_marks(row.marks, places[part]);
