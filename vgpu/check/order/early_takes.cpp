@@ -110,6 +110,13 @@ EarlyTakes::Take EarlyTakes::find(const Program& program, std::uint32_t pc) {
   return take;
 }
 
+bool EarlyTakes::may_take(const Program& program) {
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    if (program.code[pc].kind == InstrKind::atomic && find(program, pc).is_one) return true;
+  }
+  return false;
+}
+
 const EarlyTakes::Take& EarlyTakes::take_of(const Access& access) {
   if (access.program != latest_) {
     latest_ = access.program;

@@ -28,6 +28,8 @@ namespace warpcheck::vgpu {
 class EarlyTakes {
  public:
   void reset() { *this = {}; }
+  // Returns whether an atomic operation of the program may be such an access (takes()).
+  [[nodiscard]] static bool may_take(const Program& program);
   // Returns whether the access reads a word whose value decides where the thread goes, changes the
   // word, itself or by a compare-and-swap behind it, and may acquire.
   bool takes(const Access& access);

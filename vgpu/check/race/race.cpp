@@ -160,9 +160,8 @@ AccessRecord* RaceChecker::record_of(std::uint32_t slot) {
 std::optional<RowQueue*> RaceChecker::queue_of(const Allocation& allocation) {
   if (needs_each()) return std::nullopt;
   if (allocation.space != ptx::Space::global) return nullptr;
-  if (!engine_.is_general_in(ptx::Space::global)) return epochs_.queue_of(allocation);
-  RowQueue* const queue = general_->queue_of_reads(allocation);
-  return queue == nullptr ? std::nullopt : std::optional(queue);
+  return engine_.is_general_in(ptx::Space::global) ? general_->queue_of(allocation)
+                                                   : epochs_.queue_of(allocation);
 }
 
 void RaceChecker::check(const Access& access) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "vgpu/check/operand.hpp"
-#include "vgpu/check/race/general/deferred_atomics.hpp"
+#include "vgpu/check/race/general/deferred/deferred_atomics.hpp"
 #include "vgpu/check/race/general/race_reports.hpp"
 #include "vgpu/check/reporter.hpp"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vgpu/check/order/clocks/bits.hpp"
+#include "vgpu/check/race/general/deferred/slot_time.hpp"
 #include "vgpu/check/race/stored_bytes.hpp"
 #include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/machine/machine.hpp"
@@ -20,7 +21,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
       segments_kept_(limits.segments),
       tidy_at_(limits.segments),
       state_(limits.has_lines),
-      deferred_(state_, causality_, strong_, limits.deferred),
+      deferred_(state_, causality_, strong_, limits.deferred, limits.queue_chunks),
       reads_(state_, deferred_, functions.runs, limits.queue_chunks),
       reports_(reporter, collectives, state_),
       runs_(functions.runs),
@@ -72,9 +73,10 @@ void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
                                       std::uint32_t early_after) {
   const std::vector<std::uint32_t> beside = std::exchange(beside_, {});
   polls_.forget();
-  reads_.begin_launch(unordered.empty() && beside.empty() && early_after == ptx::kNone &&
-                      launch.launched_as == 0);
-  deferred_.begin_launch(launch, unordered);
+  const bool is_alone =
+      unordered.empty() && beside.empty() && early_after == ptx::kNone && launch.launched_as == 0;
+  reads_.begin_launch(is_alone);
+  deferred_.begin_launch(launch, unordered, is_alone);
   state_.order.begin_launch(launch, unordered, early_after);
   state_.order.begin_beside(beside);
   state_.launches.push_back({launch.program, launch.grid, launch.block,
@@ -100,7 +102,7 @@ void GeneralRaceChecker::begins_beside(std::span<const std::uint32_t> suspended)
 
 void GeneralRaceChecker::suspend() {
   is_running_ = false;
-  reads_.end_launch();
+  end_queues();
   Suspended& suspended = suspended_[state_.order.launches().current()];
   suspended.deferred = deferred_.suspend();
   suspended.phases = phases_.suspend();
@@ -111,7 +113,7 @@ void GeneralRaceChecker::suspend() {
 
 void GeneralRaceChecker::resumes(const ResumedLaunch& resumed) {
   polls_.forget();
-  reads_.end_launch();
+  end_queues();
   if (!is_running_ || resumed.launch != state_.order.launches().current()) {
     if (is_running_) suspend();
     Suspended suspended = std::move(suspended_.at(resumed.launch));
@@ -139,7 +141,7 @@ void GeneralRaceChecker::begin_block(const Sync& sync) {
   deferred_.begin_block(sync.place);
   phases_.begin_block(sync.place, sync.shared);
   if (AccessRecord* const record = record_of(sync.place.slot)) {
-    record->time = DeferredReads::time_of(sync.place.slot);
+    record->time = SlotTime::of(sync.place.slot);
   }
 }
 
@@ -164,7 +166,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       if (sync.shared != nullptr) end_shared(sync);
       break;
     case Sync::Kind::kernel_end:
-      reads_.end_launch();
+      end_queues();
       is_running_ = false;
       break;
   }
@@ -227,7 +229,10 @@ SegmentId GeneralRaceChecker::segment_of(const Access& access) {
 //   first: the offset of lane 0, if the lanes are neighbours
 template <typename AnyAccess>
 inline CellMemory& GeneralRaceChecker::memory_of(const AnyAccess& access, std::int64_t first) {
-  if (access.space == ptx::Space::global) reads_.leave(access.allocation->id);
+  if (access.space == ptx::Space::global) {
+    reads_.leave(access.allocation->id);
+    deferred_.leave(access.allocation->id);
+  }
   CellMemory& memory = state_.memories.of(*access.allocation);
   CellBytes bytes{0, access.allocation->limit()};
   if (access.pattern == Pattern::strided) {
@@ -265,16 +270,25 @@ CheckedRow GeneralRaceChecker::row_of(const Access& access) {
   return row;
 }
 
+// Queues a row of atomics if the launch has accessed the memory by nothing else.
+bool GeneralRaceChecker::queue_atomics(const Access& access) {
+  const std::uint32_t id = access.allocation->id;
+  if (reads_.is_open(id)) return false;
+  if (!deferred_.is_queue_open(id)) reads_.leave(id);
+  return deferred_.queue(access);
+}
+
 void GeneralRaceChecker::on_access(const Access& access) {
   // No other space can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
   if (state_.order.segments().count() >= tidy_at_) tidy_up();
-  reads_.settle();
+  settle_queues();
   const bool is_poll = RepeatedPolls::is_poll(access);
   if (is_poll && polls_.repeats(access)) return;
   if (!is_poll) polls_.forget();
   if (access.space == ptx::Space::shared && phases_.take(access)) return;
   if (access.space == ptx::Space::global) {
+    if (access.kind == AccessKind::atomic && queue_atomics(access)) return;
     const bool is_weak = access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
     const std::int64_t first =
         std::int64_t{access.offset[access.first_lane()]} - access.first_lane() * access.bytes;
@@ -418,6 +432,7 @@ void GeneralRaceChecker::check_lanes_of_store(const CheckedRow& row) {
 void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   catch_up();
   reads_.leave(recalled.allocation);
+  deferred_.leave(recalled.allocation);
   deferred_.perform(recalled.allocation);
   CellMemory& memory =
       state_.memories.of(recalled.allocation, recalled.allocation_bytes, recalled.is_global);
@@ -550,6 +565,7 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
 // synchronisations.  The remaining segments are renumbered in the same order, which is all that the
 // stored thresholds depend on.
 void GeneralRaceChecker::tidy_up() {
+  settle_queues();
   std::vector<bool> live(state_.order.segments().count());
   for_each_segment([&](SegmentId id) { live[id] = true; });
   const std::vector<SegmentId> renewed = state_.order.forget_segments(std::move(live));

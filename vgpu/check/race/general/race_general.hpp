@@ -15,14 +15,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/order/collective_order.hpp"
 #include "vgpu/check/race/general/counted_launches.hpp"
-#include "vgpu/check/race/general/deferred_atomics.hpp"
-#include "vgpu/check/race/general/deferred_reads.hpp"
+#include "vgpu/check/race/general/deferred/deferred_atomics.hpp"
+#include "vgpu/check/race/general/deferred/deferred_reads.hpp"
 #include "vgpu/check/race/general/general_state.hpp"
 #include "vgpu/check/race/general/host_races.hpp"
 #include "vgpu/check/race/general/race_reports.hpp"
@@ -50,15 +51,17 @@ class GeneralRaceChecker final : public Checker {
   // is told as in on_sync(), with its present phase.
   void take_over() {
     catch_up();
-    reads_.end_launch();
+    end_queues();
     is_running_ = true;
   }
   void on_access(const Access& access) override;
   bool takes_row(const RowAccess& access) override;
   bool takes_product(const ProductRead& read) override;
   AccessRecord* record_of(std::uint32_t slot) override { return phases_.record_of(slot); }
-  [[nodiscard]] RowQueue* queue_of_reads(const Allocation& allocation) {
-    return reads_.queue_of(allocation);
+  std::optional<RowQueue*> queue_of(const Allocation& allocation) override {
+    RowQueue* const atomics = deferred_.queue_of(allocation.id);
+    RowQueue* const queue = atomics != nullptr ? atomics : reads_.queue_of(allocation);
+    return queue == nullptr ? std::nullopt : std::optional(queue);
   }
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override {
@@ -111,8 +114,18 @@ class GeneralRaceChecker final : public Checker {
   }
   // Something is done that is no row of accesses, or a row that is not only read.
   void begin_event() {
-    reads_.settle();
+    settle_queues();
     polls_.forget();
+  }
+  // Finds the segments of rows that machine code has queued.
+  void settle_queues() {
+    reads_.settle();
+    deferred_.settle();
+  }
+  // The launch queues no more rows.
+  void end_queues() {
+    reads_.end_launch();
+    deferred_.end_launch();
   }
   void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered = {},
                     std::uint32_t early_after = ptx::kNone);
@@ -124,6 +137,7 @@ class GeneralRaceChecker final : public Checker {
   bool defer_in_lines(const Access& access) {
     return deferred_.defer_in_lines(access, segment_of(access), memory_of(access));
   }
+  bool queue_atomics(const Access& access);
   template <typename AnyAccess>
   bool take_in_lines(const AnyAccess& access, SegmentId now, std::int64_t first,
                      const std::uint32_t* offsets);

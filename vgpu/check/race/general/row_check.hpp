@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "vgpu/check/race/general/access_relations.hpp"
-#include "vgpu/check/race/general/deferred_atomics.hpp"
+#include "vgpu/check/race/general/deferred/deferred_atomics.hpp"
 #include "vgpu/check/race/general/race_reports.hpp"
 #include "vgpu/check/race/general/shared_phases.hpp"
 

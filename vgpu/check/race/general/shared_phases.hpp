@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/check/race/general/deferred_atomics.hpp"
+#include "vgpu/check/race/general/deferred/deferred_atomics.hpp"
 #include "vgpu/check/race/rows/row_log.hpp"
 
 namespace warpcheck::vgpu {

@@ -46,9 +46,25 @@ void AtomicLog::add(const Access& access, SegmentId now, const ThreadOrder& orde
     row.first =
         access.offset[lane] - (access.pattern == Pattern::strided ? lane * access.bytes : 0);
   }
-  row.fences = snapshot(access, now, order);
+  row.fences = snapshot(access.place, now, order);
   has_releases_ |= row.fences != 0;
   has_observers_ |= access.program->code[access.pc].opcode != ptx::Opcode::red_;
+  rows_.push_back(row);
+}
+
+void AtomicLog::add(Row row, const RowAccess& access, const Allocation& allocation) {
+  allocation_ = &allocation;
+  row.pc = access.pc;
+  row.mask = access.mask;
+  row.pattern = access.pattern;
+  row.bytes = access.bytes;
+  row.first = access.first;
+  if (access.pattern == Pattern::scattered) {
+    row.first = static_cast<std::uint32_t>(offsets_.size());
+    std::copy_n(access.offsets, kWarpLanes, offsets_.emplace_back().begin());
+  }
+  has_releases_ |= row.fences != 0;
+  has_observers_ |= row.program->code[row.pc].opcode != ptx::Opcode::red_;
   rows_.push_back(row);
 }
 
@@ -62,19 +78,18 @@ void AtomicLog::extend(const Row& row) {
 }
 
 // A fence ends a segment, so the rows of one segment share a snapshot.
-std::uint32_t AtomicLog::snapshot(const Access& access, SegmentId now, const ThreadOrder& order) {
+std::uint32_t AtomicLog::snapshot(const WarpPlace& place, SegmentId now, const ThreadOrder& order) {
   if (snapshot_of_ == now) return latest_;
   snapshot_of_ = now;
   latest_ = 0;
   bool is_needed = false;
-  order.threads().for_each_lane_of_warp(access.place, [&](const ThreadState& lane) {
-    is_needed = is_needed || !lane.fence.is_empty();
-  });
+  order.threads().for_each_lane_of_warp(
+      place, [&](const ThreadState& lane) { is_needed = is_needed || !lane.fence.is_empty(); });
   if (!is_needed) return latest_;
   Snapshot& made = snapshots_.emplace_back();
   made.first = released_.size();
   order.threads().for_each_lane_of_warp(
-      access.place, [&](const ThreadState& lane) { released_.push_back(lane.fence); });
+      place, [&](const ThreadState& lane) { released_.push_back(lane.fence); });
   made.is_common = released_.size() == made.first + 1;
   latest_ = static_cast<std::uint32_t>(snapshots_.size());
   return latest_;

@@ -68,6 +68,14 @@ class AtomicLog {
 
   void add(const Access& access, SegmentId now, const ThreadOrder& order,
            std::size_t plain_before = 0);
+  // Adds a row that has waited elsewhere.
+  //   row: its program, segment, slot, fences and scope
+  void add(Row row, const RowAccess& access, const Allocation& allocation);
+  // Returns the number, not 0, of what the lanes of a warp have released by fences; 0: nothing.
+  std::uint32_t snapshot(const WarpPlace& place, SegmentId now, const ThreadOrder& order);
+  [[nodiscard]] bool has_snapshots() const { return !snapshots_.empty(); }
+  // Segments have new numbers.
+  void forget_snapshot() { snapshot_of_ = 0; }
   // Starts a new era: synchronisation variables have forgotten everything about the rows so far.
   void begin_era() {
     if (!rows_.empty() && (eras_.empty() || eras_.back() != rows_.size())) {
@@ -104,7 +112,7 @@ class AtomicLog {
   template <typename Visit>
   void for_each_segment(Visit visit) {
     for_each_row([&](Row& row) { visit(row.segment); });
-    snapshot_of_ = 0;
+    forget_snapshot();
   }
 
  private:
@@ -119,7 +127,6 @@ class AtomicLog {
   void clear_rows();
   void extend(const Row& row);
   void describe(const Row& row, Access& access) const;
-  std::uint32_t snapshot(const Access& access, SegmentId now, const ThreadOrder& order);
 
   const Allocation* allocation_ = nullptr;
   std::vector<Row> rows_;

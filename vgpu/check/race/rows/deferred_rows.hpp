@@ -155,7 +155,7 @@ class DeferredRows {
   }
   // Returns whether rows were added since the last call of for_each_new().
   [[nodiscard]] bool has_new() const { return seen_ != queue_.next; }
-  // Calls visit(time) for those rows; it may change the time.
+  // Calls visit(row) for those rows, a QueuedRow; it may change the time.
   template <typename Visit>
   void for_each_new(Visit visit) {
     if (chunks_.empty()) return;
@@ -206,7 +206,7 @@ class DeferredRows {
         continue;
       }
       if (row.pattern == Pattern::scattered) at += kOffsetsBytes;
-      visit(row.time);
+      visit(row);
       std::memcpy(begin + offsetof(QueuedRow, time), &row.time, sizeof row.time);
     }
   }

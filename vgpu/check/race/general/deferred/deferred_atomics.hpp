@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "vgpu/check/race/general/deferred/queued_atomics.hpp"
 #include "vgpu/check/race/general/row_causality.hpp"
 #include "vgpu/check/race/general/strong_operations.hpp"
 #include "vgpu/check/race/rows/atomic_log.hpp"
@@ -21,14 +22,31 @@ class DeferredAtomics {
  public:
   //   rows_max: of an allocation, and of a phase of shared memory
   DeferredAtomics(GeneralState& state, RowCausality& causality, StrongOperations& strong,
-                  std::uint32_t rows_max)
-      : state_(state), causality_(causality), strong_(strong), rows_max_(rows_max) {}
+                  std::uint32_t rows_max, std::uint32_t chunks_max)
+      : state_(state),
+        causality_(causality),
+        strong_(strong),
+        rows_max_(rows_max),
+        queued_(state, chunks_max) {}
 
-  void clear() { logs_.clear(); }
+  void clear() {
+    logs_.clear();
+    queued_.clear();
+  }
   // Forgets the rows of an allocation, whose memory ends.
-  void forget(std::uint32_t allocation) { logs_.erase(allocation); }
+  void forget(std::uint32_t allocation) {
+    logs_.erase(allocation);
+    queued_.forget(allocation);
+  }
   // Begins deferring for a launch.
-  void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered);
+  //   takes: it comes after all that were begun before, and nothing suspends it
+  void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered,
+                    bool takes);
+  // Rows are queued no more.
+  void end_launch() {
+    settle();
+    queued_.end_launch();
+  }
   void begin_block(const WarpPlace& place);
   // What is kept of a launch that is suspended, while another one runs.
   using OfLaunch = std::vector<std::uint32_t>;
@@ -42,15 +60,34 @@ class DeferredAtomics {
   }
 
   [[nodiscard]] std::uint32_t rows_max() const { return rows_max_; }
-  [[nodiscard]] bool is_empty() const { return logs_.empty(); }
+  [[nodiscard]] bool is_empty() const {
+    return logs_.empty() && queued_.next_with_rows(0, false) == ptx::kNone;
+  }
   // Defers the row if its lanes race with nothing and its effects can wait.  False: nothing was
   // done.
   bool defer(CheckedRow& row);
+  // Queues the row if the launch has accessed its memory by nothing else.
+  bool queue(const Access& access);
+  [[nodiscard]] RowQueue* queue_of(std::uint32_t allocation) {
+    return queued_.queue_of(allocation);
+  }
+  [[nodiscard]] bool is_queue_open(std::uint32_t allocation) const {
+    return queued_.is_open(allocation);
+  }
+  // Finds the segments of rows that machine code has queued (QueuedAtomics::settle()).
+  void settle() {
+    queued_.settle([&](const WarpPlace& place) { observers_[place.slot] |= 1u << place.warp; });
+  }
+  // The launch accesses an allocation in another way than by queued rows.
+  void leave(std::uint32_t allocation) {
+    if (queued_.leave(allocation)) [[unlikely]]
+      perform(allocation);
+  }
   // Does the same for a row whose lines (cell_lines.hpp) show that.
   //   now: the segment of its lanes
   bool defer_in_lines(const Access& access, SegmentId now, CellMemory& memory);
   [[nodiscard]] bool has_rows_of(std::uint32_t allocation) const {
-    return logs_.contains(allocation);
+    return logs_.contains(allocation) || queued_.has_rows_of(allocation);
   }
   // Returns whether the row touches cells of deferred rows.
   [[nodiscard]] bool meets(const CheckedRow& row) const;
@@ -76,6 +113,8 @@ class DeferredAtomics {
   // Calls visit(segment) for each row.
   template <typename Visit>
   void for_each_segment(Visit visit) {
+    settle();
+    queued_.for_each_segment(visit);
     for (auto& [allocation, log] : logs_) log.for_each_segment(visit);
   }
 
@@ -92,6 +131,7 @@ class DeferredAtomics {
   StrongOperations& strong_;
   std::uint32_t rows_max_;
   std::map<std::uint32_t, AtomicLog> logs_;  // by Allocation::id; none is empty
+  QueuedAtomics queued_;                     // rows of later launches than those of logs_
   // By slot: the warps of its block that have deferred rows that have read.
   std::vector<std::uint32_t> observers_;
 };

@@ -1,4 +1,4 @@
-#include "vgpu/check/race/general/deferred_atomics.hpp"
+#include "vgpu/check/race/general/deferred/deferred_atomics.hpp"
 
 #include <memory>
 #include <utility>
@@ -40,7 +40,9 @@ class VariablesOfEras {
 // new era begins.  With clusters or several devices, scopes mean something else, so the deferred
 // rows are performed first.
 void DeferredAtomics::begin_launch(const LaunchShape& launch,
-                                   std::span<const std::uint32_t> unordered) {
+                                   std::span<const std::uint32_t> unordered, bool takes) {
+  end_launch();
+  queued_.begin_launch(*launch.program, takes, unordered.empty());
   if (launch.cluster.count() > 1 || launch.devices > 1) perform_all();
   if (!unordered.empty()) return;
   for (auto& [allocation, log] : logs_) log.begin_era();
@@ -61,6 +63,20 @@ bool DeferredAtomics::may_defer(const Access& access) const {
   // The values at the time of the operation decide which write a thread waits for.
   return !state_.polls.polls(access) && !state_.takes.takes(access) &&
          !state_.variables.is_polled(access.allocation->id);
+}
+
+bool DeferredAtomics::queue(const Access& access) {
+  if (!may_defer(access)) return false;
+  QueuedAtomics::Taken taken = queued_.take(access);
+  if (taken == QueuedAtomics::Taken::no_room) {
+    perform_all();
+    taken = queued_.take(access);
+  }
+  if (taken != QueuedAtomics::Taken::yes) return false;
+  if (access.program->code[access.pc].opcode != ptx::Opcode::red_) {
+    observers_[access.place.slot] |= 1u << access.place.warp;
+  }
+  return true;
 }
 
 bool DeferredAtomics::defer_in_lines(const Access& access, SegmentId now, CellMemory& memory) {
@@ -180,15 +196,20 @@ void DeferredAtomics::perform_row(const AtomicLog& rows, const AtomicLog::Row& r
 }
 
 void DeferredAtomics::perform(std::uint32_t allocation) {
-  const auto found = logs_.find(allocation);
-  if (found == logs_.end()) return;
-  AtomicLog log = std::move(found->second);
-  logs_.erase(found);
+  if (const auto found = logs_.find(allocation); found != logs_.end()) {
+    AtomicLog log = std::move(found->second);
+    logs_.erase(found);
+    perform_rows(log, 0);
+  }
+  if (!queued_.has_rows_of(allocation)) return;
+  settle();
+  AtomicLog log = queued_.take_rows(allocation);
   perform_rows(log, 0);
 }
 
 void DeferredAtomics::perform_all() {
   while (!logs_.empty()) perform(logs_.begin()->first);
+  for (std::uint32_t id = 0; (id = queued_.next_with_rows(id, false)) != ptx::kNone;) perform(id);
 }
 
 void DeferredAtomics::perform_observed() {
@@ -198,10 +219,12 @@ void DeferredAtomics::perform_observed() {
     ++at;
     if (matters) perform(allocation);
   }
+  for (std::uint32_t id = 0; (id = queued_.next_with_rows(id, true)) != ptx::kNone;) perform(id);
 }
 
 void DeferredAtomics::overwrite(std::uint32_t allocation, std::uint32_t offset,
                                 std::uint32_t bytes) {
+  if (queued_.has_rows_of(allocation)) return perform(allocation);
   const auto found = logs_.find(allocation);
   if (found == logs_.end()) return;
   const AtomicLog::Extent& extent = found->second.extent();

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "vgpu/check/race/general/deferred_atomics.hpp"
+#include "vgpu/check/race/general/deferred/deferred_atomics.hpp"
 #include "vgpu/check/race/general/general_state.hpp"
 #include "vgpu/check/race/rows/deferred_rows.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
@@ -34,13 +34,14 @@ class DeferredReads {
   // The launch takes no more rows.
   void end_launch() { begin_launch(false); }
 
-  // The time that machine code adds to a row for a slot, and to which it adds the thread.
-  static std::uint64_t time_of(std::uint32_t slot) {
-    return kHasNoSegment | std::uint64_t{slot} << kSlotShift;
-  }
   // Returns the queue to which machine code may append reads; null: it must report them.
   [[nodiscard]] RowQueue* queue_of(const Allocation& allocation) {
     return takes_ ? &of(allocation.id).rows.queue() : nullptr;
+  }
+  // Returns whether rows of the allocation are taken in this launch.
+  [[nodiscard]] bool is_open(std::uint32_t allocation) const {
+    return allocation < queues_.size() && queues_[allocation] != nullptr &&
+           queues_[allocation]->rows.period() == launch();
   }
   // Takes a row of weak reads.  False: it must be recorded.
   bool take(const RowAccess& row);
@@ -71,17 +72,15 @@ class DeferredReads {
     settle();
     for (const std::unique_ptr<Queue>& queue : queues_) {
       if (queue == nullptr) continue;
-      queue->rows.for_each_time([&](std::uint64_t& time) {
-        auto segment = static_cast<SegmentId>(time);
+      queue->rows.for_each_time([&](QueuedRow& row) {
+        auto segment = static_cast<SegmentId>(row.time);
         visit(segment);
-        time = segment;
+        row.time = segment;
       });
     }
   }
 
  private:
-  static constexpr std::uint64_t kHasNoSegment = std::uint64_t{1} << 63;
-  static constexpr unsigned kSlotShift = 16;  // above the number of a thread
   struct Queue {
     DeferredRows rows;
     std::uint64_t left_in = 0;  // the launch that has accessed the memory in another way

@@ -1,9 +1,10 @@
-#include "vgpu/check/race/general/deferred_reads.hpp"
+#include "vgpu/check/race/general/deferred/deferred_reads.hpp"
 
 #include <bit>
 #include <utility>
 
 #include "vgpu/check/order/clocks/bits.hpp"
+#include "vgpu/check/race/general/deferred/slot_time.hpp"
 #include "vgpu/machine/memory/rows.hpp"
 
 namespace warpcheck::vgpu {
@@ -51,6 +52,7 @@ bool DeferredReads::take(const RowAccess& row) {
 // Lets rows wait from now on.  False: they must not, or there is no room.
 bool DeferredReads::begin(const Allocation& allocation, Queue& queue) {
   if (queue.left_in == launch()) return false;
+  atomics_.leave(allocation.id);
   atomics_.perform(allocation.id);
   const ShadowPeriod period{.number = launch(), .launch = launch(), .global = true};
   if (!queue.rows.begin({}, period, allocation.limit(), room_)) return false;
@@ -61,13 +63,10 @@ bool DeferredReads::begin(const Allocation& allocation, Queue& queue) {
 }
 
 void DeferredReads::settle(Queue& queue) {
-  queue.rows.for_each_new([&](std::uint64_t& time) {
-    if ((time & kHasNoSegment) == 0) return;
-    WarpPlace place;
-    place.slot = static_cast<std::uint32_t>((time & ~kHasNoSegment) >> kSlotShift);
-    place.warp = static_cast<std::uint32_t>(time & ((1u << kSlotShift) - 1)) / kWarpLanes;
-    place.block = state_.order.threads().block_in(place.slot);
-    time = state_.order.segment_of(place, false);
+  queue.rows.for_each_new([&](QueuedRow& row) {
+    if (!SlotTime::is_of_slot(row.time)) return;
+    const WarpPlace place = SlotTime::place_of(row.time, state_.order.threads());
+    row.time = state_.order.segment_of(place, false);
   });
 }
 
