@@ -195,7 +195,9 @@ bool UniformPlaces::all_come_by(const Patch& patch) const {
           [&](std::string_view order) { return edit.text.find(order) != std::string::npos; });
       const bool of_warp = edit.text.find("__syncwarp()") != std::string::npos ||
                            edit.text == "0xffffffff";  // a mask
-      const bool of_grid = edit.text.find("this_grid().sync()") != std::string::npos;
+      // Of a cluster, too: what is the same for all its blocks alone is not told apart.
+      const bool of_grid = edit.text.find("this_grid().sync()") != std::string::npos ||
+                           edit.text.find("barrier.cluster.wait") != std::string::npos;
       if (of_grid && !comes_by(tree, edit.at, Group::grid, 0)) return false;
       if (of_block && !comes_by(tree, edit.at, Group::block, 0)) return false;
       if (of_warp && !comes_by(tree, edit.at, Group::warp, 0)) return false;

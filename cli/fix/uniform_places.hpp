@@ -21,7 +21,7 @@ class UniformPlaces {
   explicit UniformPlaces(const std::map<std::string, SourceTree>& sources) : sources_(sources) {}
 
   // Returns whether all threads of a block (__syncthreads), of a warp (__syncwarp), or of the grid
-  // (this_grid().sync()) come by each barrier that the patch inserts.
+  // (this_grid().sync(), and barriers of a cluster) come by each barrier that the patch inserts.
   [[nodiscard]] bool all_come_by(const Patch& patch) const;
 
  private:

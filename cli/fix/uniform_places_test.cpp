@@ -40,6 +40,13 @@ TEST(UniformPlaces, AreNotInCodeOfSomeThreads) {
   EXPECT_FALSE(in_kernel("  const int i = atomicAdd(a, 1);\n  if (i == 0) { a[1] = 1;@\n }"));
 }
 
+TEST(UniformPlaces, OfAClusterAreWhereAllItsBlocksComeBy) {
+  const std::string barrier = "asm volatile(\"barrier.cluster.arrive; barrier.cluster.wait;\");";
+  EXPECT_TRUE(in_kernel("  a[t] = 1;@\n", barrier));
+  EXPECT_FALSE(in_kernel("  for (int i = t; i < n; i += 32) { a[i] = 1;@\n }", barrier));
+  EXPECT_FALSE(in_kernel("  if (blockIdx.x == 0) { a[t] = 1;@\n }", barrier));
+}
+
 TEST(UniformPlaces, AreNotWhereSomeThreadsHaveLeftALoop) {
   EXPECT_FALSE(in_kernel("  for (int d = 1; d < n; ++d) { if (t < d) continue; a[t] = d;@\n }"));
   EXPECT_FALSE(in_kernel("  for (int d = 1; d < n; ++d) { a[t] = d;@\n if (t == d) break; }"));
