@@ -90,6 +90,34 @@ __global__ void rotate(int* a) {
   a[threadIdx.x + blockIdx.x * blockDim.x] = s[(threadIdx.x + 1) % blockDim.x];
 })",
      "% blockDim.x", "", "out-of-bounds", 6},
+    {"swapped", R"(// launch: blockDim.x == 128
+__global__ void swapped(float* out, const float* in, int steps) {
+  __shared__ float a[128], b[128];
+  float *from = a, *to = b;
+  int t = threadIdx.x;
+  from[t] = in[t];
+  __syncthreads();
+  for (int s = 0; s < steps; ++s) {
+    to[t] = from[t] + (t > 0 ? from[t - 1] : 0);
+    float* other = from; from = to; to = other;
+    __syncthreads();
+  }
+  out[t + 128 * blockIdx.x] = from[t];
+})",
+     "    __syncthreads();\n  }", "  }", "data-race", 9},
+    {"same_datum", R"(// launch: blockDim.x == 128
+__global__ void same_datum(const unsigned* key, unsigned* seen, float* half) {
+  unsigned k = key[blockIdx.x * 128 + threadIdx.x];
+  seen[k & 63] = k & 63;
+  half[threadIdx.x & 63] = threadIdx.x & 63;
+})",
+     "= threadIdx.x & 63", "= threadIdx.x", "data-race", 5},
+    {"rows_of_the_grid", R"(// launch: blockDim.x == 16, blockDim.y == 16, blockDim.z == 1
+__global__ void rows_of_the_grid(float* c, int w) {
+  // requires: w == 16 * gridDim.x
+  c[w * 16 * blockIdx.y + 16 * blockIdx.x + w * threadIdx.y + threadIdx.x] = blockIdx.x;
+})",
+     "16 * blockIdx.x +", "8 * blockIdx.x +", "data-race", 4},
     {"stencil", R"(__global__ void stencil(const float* in, float* out, int n) {
   __shared__ float s[258];
   int g = blockIdx.x * blockDim.x + threadIdx.x, l = threadIdx.x + 1;

@@ -13,6 +13,24 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Type;
 
+namespace {
+
+// Value::made_by of a constant, whose bits are the integer.
+constexpr std::uint32_t kOfBits = 1;
+
+// Value::made_by: conversions of different ways make different floats of one integer.
+std::uint32_t way_of_conversion(const ptx::Modifiers& modifiers) {
+  std::uint32_t way = kOfBits + 1;
+  for (const std::uint32_t part : {static_cast<std::uint32_t>(modifiers.type),
+                                   static_cast<std::uint32_t>(modifiers.source_type),
+                                   static_cast<std::uint32_t>(modifiers.rounding)}) {
+    way = way * 64 + part;
+  }
+  return way * 2 + (modifiers.sat ? 1 : 0);
+}
+
+}  // namespace
+
 bool Instructions::is_known(const z3::expr& goal, const Path& path) {
   return questions_.follows(path, goal) == Reply::holds;
 }
@@ -64,7 +82,9 @@ Value Instructions::read(Step& step, const Operand& operand) {
       return value;
     }
     case Operand::Kind::immediate:
-      if (operand.is_float) return {};
+      if (operand.is_float) {
+        return Value::number(kOfBits, symbols_.number(static_cast<std::int64_t>(operand.bits)));
+      }
       return Value::integer(symbols_.number(static_cast<std::int64_t>(operand.bits)));
     case Operand::Kind::special:
       if (const auto known = launch_.special(operand.special)) return Value::integer(*known);
@@ -230,9 +250,20 @@ Value Instructions::integer_operation(Step& step, Type type) {
     case Opcode::shr_: return shifted(step, type);
     case Opcode::bfe_: return field(step, type);
     case Opcode::popc_:
-    case Opcode::clz_:
-      return Value::integer(
-          symbols_.data(fmt::format("{}count {}", step.prefix, step.number), text.location, 0, 64));
+    case Opcode::clz_: {
+      // No more bits are set than the number has; a mask of lower lanes has fewer than 32.
+      const unsigned source_bits = bits_of(type);
+      Integer most = source_bits;
+      const Value counted = read(step, 1);
+      if (text.opcode == Opcode::popc_ && counted.is_integer()) {
+        const Interval range = symbols_.interval_of(*counted.term);
+        for (unsigned n = source_bits; n-- > 0;) {
+          if (range.low && *range.low >= 0 && range.high && *range.high < power_of_two(n)) most = n;
+        }
+      }
+      return Value::integer(symbols_.data(fmt::format("{}count {}", step.prefix, step.number),
+                                          text.location, 0, most));
+    }
     default: return Value::integer(unknown(step, bits));
   }
 }
@@ -347,6 +378,9 @@ Value Instructions::converted(Step& step) {
   const ptx::Modifiers& modifiers = step.instruction.modifiers;
   const Type to = modifiers.type, from = modifiers.source_type;
   const Value value = read(step, 1);
+  if (ptx::is_float(to) && holds_integers(from) && value.is_integer() && !modifiers.pack) {
+    return Value::number(way_of_conversion(modifiers), *value.term);
+  }
   if (!holds_integers(to) || !holds_integers(from) || modifiers.sat || modifiers.pack) {
     return unknown_value(step, to);
   }

@@ -97,7 +97,8 @@ void Instructions::add_accesses(Step& step, const Value& base, std::int64_t offs
         .is_of_block = modifiers.scope == ptx::Scope::cta,
         .is_volatile = is_volatile,
         .path = std::move(own)};
-    if (stored.is_integer()) access.stored = stored.term;
+    if (stored.is_integer() || stored.made_by != 0) access.stored = stored.term;
+    access.stored_made_by = stored.made_by;
     if (access.is_atomic) access.step = step_of(step);
     (access.is_atomic ? access.before : access.loaded) = given;
     if (access.is_strong || is_volatile || base.otherwise) access.loaded.reset();

@@ -25,8 +25,8 @@ std::pair<Polynomial, Polynomial> digits_at(const Polynomial& p, std::uint32_t f
   return result;
 }
 
-// Divides both by what divides all their coefficients: bytes become elements.
-void divide_by_content(Polynomial& p, Polynomial& q) {
+// Divides both by what divides all their coefficients: bytes become elements.  Returns the divisor.
+Integer divide_by_content(Polynomial& p, Polynomial& q) {
   Integer content = 0;
   for (const Polynomial* const one : {&p, &q}) {
     for (const auto& [monomial, coefficient] : *one) {
@@ -35,10 +35,11 @@ void divide_by_content(Polynomial& p, Polynomial& q) {
       content = a;
     }
   }
-  if (content <= 1) return;
+  if (content <= 1) return 1;
   for (Polynomial* const one : {&p, &q}) {
     for (auto& [monomial, coefficient] : *one) coefficient /= content;
   }
+  return content;
 }
 
 }  // namespace
@@ -59,9 +60,11 @@ void MixedRadix::add_digits(Polynomial p, Polynomial q, unsigned depth) {
   divide_by_content(p, q);
   for (const std::uint32_t base : bases_of(p, q)) {
     if (depth == kDigitsMax) break;
-    const z3::expr& number = linear_.factor(base);
     auto [p_high, p_low] = digits_at(p, base);
     auto [q_high, q_low] = digits_at(q, base);
+    // y * 16 * gridDim.x + x: the base is 16 * gridDim.x.
+    const Integer multiple = divide_by_content(p_high, q_high);
+    const z3::expr number = symbols_.number(multiple) * linear_.factor(base);
     if (!is_digit(p_low, number, *way_of_x_) || !is_digit(q_low, number, *way_of_y_)) continue;
     has_digits_ = true;
     add_digits(std::move(p_high), std::move(q_high), depth + 1);

@@ -217,7 +217,7 @@ void Obligations::note_resets(const std::vector<Access>& all, const std::vector<
     const auto reset = stores.size() == 1 && stores[0]->stored && stores[0]->bytes == one.bytes
                            ? number_in(*stores[0]->stored)
                            : std::nullopt;
-    if (!reset || *reset < 0) continue;
+    if (!reset || *reset < 0 || stores[0]->stored_made_by != 0) continue;
     const auto store = std::ranges::find(first, stores[0]->instruction, &Access::instruction);
     if (store == first.end() || !is_of_first_thread(*store)) continue;
     z3::expr threads = symbols_.number(1);
@@ -372,6 +372,17 @@ bool Obligations::have_different_digits(const Path& of_a, const z3::expr& x, con
   return questions_.follows_easily(path, differ) == Reply::holds;
 }
 
+// `begin[h] = h` of an h that data says: whoever stores to one place stores the same.
+bool Obligations::store_what_the_place_says(const Access& a, const Access& b, const Other& other,
+                                            const Path& path) {
+  const bool are_alike = a.stored && b.stored && a.stored_made_by == b.stored_made_by &&
+                         a.bytes == b.bytes && symbols_.data_in(*a.stored) != nullptr &&
+                         symbols_.data_in(*b.stored) != nullptr;
+  if (!are_alike) return false;
+  const z3::expr same = *a.stored == of_other(other, *b.stored);
+  return questions_.follows_easily(path, same) == Reply::holds;
+}
+
 void Obligations::check_race(const Access& a, const Access& b, const Other& other, Apart apart,
                              const Path& given) {
   Path path = given;
@@ -385,14 +396,15 @@ void Obligations::check_race(const Access& a, const Access& b, const Other& othe
                          : x < y + static_cast<int>(b.bytes) && y < x + static_cast<int>(a.bytes);
   path.push_back(meet);
   // Two stores of the same value are no error.
-  if (a.stored && b.stored && a.bytes == b.bytes && symbols_.data_in(*a.stored) == nullptr &&
-      symbols_.data_in(*b.stored) == nullptr) {
+  if (a.stored && b.stored && a.stored_made_by == b.stored_made_by && a.bytes == b.bytes &&
+      symbols_.data_in(*a.stored) == nullptr && symbols_.data_in(*b.stored) == nullptr) {
     path.push_back(*a.stored != of_other(other, *b.stored));
   }
   if (!counted_.empty()) add_counters(path, other, apart);
   questions_.set_place(kernel_.body[a.instruction].location);
   if (questions_.follows_easily(path, opposite(meet)) == Reply::holds) return;
   if (a.bytes == b.bytes && have_different_digits(a.path, x, of_b, y, given)) return;
+  if (store_what_the_place_says(a, b, other, path)) return;
   // Most questions need no loads, and take longer with them.
   const z3::expr never = symbols_.context().bool_val(false);
   Path with_loads = path;

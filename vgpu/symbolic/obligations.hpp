@@ -94,6 +94,8 @@ class Obligations {
   // Whether offsets in products of unknowns differ, by their digits.
   bool have_different_digits(const Path& of_a, const z3::expr& x, const Path& of_b,
                              const z3::expr& y, const Path& given);
+  [[nodiscard]] bool store_what_the_place_says(const Access& a, const Access& b, const Other& other,
+                                               const Path& path);
   void check_race(const Access& a, const Access& b, const Other& other, Apart apart,
                   const Path& given);
   // `given` must not be possible together with the opposite of `goal`.

@@ -22,7 +22,70 @@ std::uint64_t work_of(const z3::solver& solver) {
   return 0;
 }
 
+// A sum of multiples of symbols.
+bool is_linear(const z3::expr& term) {
+  if (!term.is_app() || term.num_args() == 0) return true;
+  const Z3_decl_kind kind = term.decl().decl_kind();
+  if (kind == Z3_OP_MUL) {
+    return term.num_args() == 2 && term.arg(0).is_numeral() && is_linear(term.arg(1));
+  }
+  const bool is_sum = kind == Z3_OP_ADD || kind == Z3_OP_SUB || kind == Z3_OP_UMINUS;
+  for (unsigned i = 0; is_sum && i < term.num_args(); ++i) {
+    if (!is_linear(term.arg(i))) return false;
+  }
+  return is_sum;
+}
+
 }  // namespace
+
+void Questions::assume(const z3::expr& fact) {
+  assumed_.push_back(fact);
+  if (!fact.is_eq() || !fact.arg(0).is_int()) return;
+  note_equation(fact.arg(0), fact.arg(1));
+  if (known_.size() == 0 || fact.arg(0).id() != known_.back().id()) {
+    note_equation(fact.arg(1), fact.arg(0));
+  }
+}
+
+// `width == 16 * gridDim.x`: products of the width and of the grid are products of one unknown.
+void Questions::note_equation(const z3::expr& symbol, const z3::expr& value) {
+  if (!symbol.is_const() || symbol.is_numeral() || !symbols_.of(symbol).domain.empty()) return;
+  z3::expr given = value;
+  given = given.substitute(known_, values_of_known_).simplify();
+  const std::vector<std::uint32_t>& in = symbols_.in(given);
+  bool is_known = false;
+  for (const z3::expr& one : known_) is_known |= one.id() == symbol.id();
+  if (is_known || !is_linear(given) ||
+      std::ranges::binary_search(in, static_cast<std::uint32_t>(symbols_.index_of(symbol)))) {
+    return;
+  }
+  z3::expr_vector from(symbols_.context()), to(symbols_.context());
+  from.push_back(symbol);
+  to.push_back(given);
+  z3::expr_vector values(symbols_.context());
+  for (z3::expr one : values_of_known_) values.push_back(one.substitute(from, to).simplify());
+  values.push_back(given);
+  known_.push_back(symbol);
+  values_of_known_ = values;
+}
+
+void Questions::add_known(Assignment& values) {
+  for (unsigned i = 0; i < known_.size(); ++i) {
+    const Conditions value = substituted({values_of_known_[i]}, values);
+    if (value.empty()) continue;
+    const auto number = number_in(value[0]);
+    if (number) values[static_cast<std::uint32_t>(symbols_.index_of(known_[i]))] = *number;
+  }
+}
+
+Questions::Conditions Questions::without_known(const Conditions& conditions) const {
+  Conditions result;
+  for (z3::expr condition : conditions) {
+    condition = condition.substitute(known_, values_of_known_).simplify();
+    if (!condition.is_true()) result.push_back(condition);
+  }
+  return result;
+}
 
 // Adds the ranges of all symbols that occur, and the facts about them.
 Questions::Conditions Questions::closed(Conditions conditions) {
@@ -144,7 +207,10 @@ Reply Questions::follows(std::span<const z3::expr> given, const z3::expr& goal) 
   }
   Conditions conditions(given.begin(), given.end());
   conditions.push_back(opposite(goal));
-  return reply_of(check(closed(std::move(conditions)), nullptr));
+  conditions = closed(std::move(conditions));
+  const Reply reply = reply_of(check(conditions, nullptr));
+  if (reply != Reply::unknown || known_.empty()) return reply;
+  return reply_of(check(without_known(conditions), nullptr));
 }
 
 Reply Questions::follows_easily(std::span<const z3::expr> given, const z3::expr& goal) {
@@ -223,6 +289,7 @@ bool Questions::find_small(const Conditions& conditions, const Assignment& hint,
     for (const auto& [index, value] : trial) found[index] = value;
     if (!is_true(conditions, found)) continue;
     counterexample = found;
+    add_known(counterexample);
     return true;
   }
   return false;
@@ -233,7 +300,7 @@ Reply Questions::refute(std::span<const z3::expr> given, const z3::expr& goal,
   if (goal.is_true()) return Reply::holds;
   Conditions conditions(given.begin(), given.end());
   conditions.push_back(opposite(goal));
-  conditions = closed(std::move(conditions));
+  conditions = without_known(closed(std::move(conditions)));
   Assignment first;
   const z3::check_result result = check(conditions, &first);
   if (result == z3::unsat) return Reply::holds;
@@ -245,10 +312,11 @@ Reply Questions::refute(std::span<const z3::expr> given, const z3::expr& goal,
       if (symbol.level != Level::launch || symbol.low > limit) continue;
       smaller.push_back(symbol.term <= limit && symbol.term >= -limit);
     }
-    if (find_small(smaller, {}, counterexample)) return Reply::fails;
+    if (find_small(without_known(smaller), {}, counterexample)) return Reply::fails;
   }
   if (result == z3::sat && is_true(conditions, first)) {
     counterexample = first;
+    add_known(counterexample);
     return Reply::fails;
   }
   return find_small(conditions, first, counterexample) ? Reply::fails : Reply::unknown;

@@ -36,13 +36,17 @@ class LimitReached : public std::exception {
 class Questions {
  public:
   Questions(Symbols& symbols, const ProofLimits& limits)
-      : symbols_(symbols), limits_(limits), units_of_question_(limits.units) {}
+      : symbols_(symbols),
+        limits_(limits),
+        known_(symbols.context()),
+        values_of_known_(symbols.context()),
+        units_of_question_(limits.units) {}
 
   // The line that the next questions are about.
   void set_place(const ptx::SourceLocation& place) { place_ = place; }
 
   // Something that is true of every launch.
-  void assume(const z3::expr& fact) { assumed_.push_back(fact); }
+  void assume(const z3::expr& fact);
 
   // Returns whether `goal` follows.  `fails` is certain only if a counterexample is asked for.
   [[nodiscard]] Reply follows(std::span<const z3::expr> given, const z3::expr& goal);
@@ -60,6 +64,11 @@ class Questions {
   using Conditions = std::vector<z3::expr>;
 
   Conditions closed(Conditions conditions);
+  // Those with the numbers that an equation of the contract gives instead of their symbols.
+  [[nodiscard]] Conditions without_known(const Conditions& conditions) const;
+  // Adds their values to those of other symbols.
+  void add_known(Assignment& values);
+  void note_equation(const z3::expr& symbol, const z3::expr& value);
   // Those on data that the goal does not depend on hardly ever decide.
   [[nodiscard]] Conditions without_other_data(std::span<const z3::expr> given,
                                               const z3::expr& goal);
@@ -76,6 +85,8 @@ class Questions {
   Symbols& symbols_;
   ProofLimits limits_;
   Conditions assumed_;
+  // Symbols of the launch, and what each is: a sum of others, none of which is one of them.
+  z3::expr_vector known_, values_of_known_;
   std::uint32_t asked_ = 0;
   std::uint64_t units_ = 0, own_units_ = 0;
   std::uint32_t units_of_question_;

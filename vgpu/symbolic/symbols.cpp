@@ -159,6 +159,10 @@ Interval Symbols::interval_of(const z3::expr& term) {
   Interval result;
   if (const auto operation = bitwise_of(term)) {
     result = {Integer{0}, power_of_two(operation->second) - 1};
+    for (unsigned i = 0; operation->first == BitOp::and_ && i < 2; ++i) {
+      const Interval part = interval_of(term.arg(i));
+      if (part.low && *part.low >= 0 && part.high) result.high = std::min(*result.high, *part.high);
+    }
   } else if (term.is_app()) {
     std::vector<Interval> parts;
     for (unsigned i = 0; i < term.num_args(); ++i) {

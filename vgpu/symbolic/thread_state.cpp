@@ -39,11 +39,16 @@ Value Value::mapped(const std::function<z3::expr(const z3::expr&)>& terms,
 }
 
 Value merged(const z3::expr& condition, const Value& a, const Value& b) {
-  if (a.kind != b.kind || a.kind == Value::Kind::other) return {};
+  if (a.kind != b.kind || a.made_by != b.made_by) return {};
+  if (a.kind == Value::Kind::other && a.made_by == 0) return {};
+  // Ways that part and meet again do not make choices of choices.
+  const bool is_same =
+      a.otherwise == b.otherwise && a.object == b.object && a.term->id() == b.term->id();
+  if (is_same) return a;
   const bool is_one_array =
       !a.is_address() || (a.object == b.object && !a.otherwise && !b.otherwise);
   if (!is_one_array) return chosen_address(condition, a, b);
-  return {a.kind, choose(condition, *a.term, *b.term), a.object, {}};
+  return {a.kind, choose(condition, *a.term, *b.term), a.object, a.made_by, {}};
 }
 
 z3::expr conjunction(z3::context& context, const Path& path, std::size_t first) {

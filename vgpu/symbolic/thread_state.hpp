@@ -31,7 +31,7 @@ struct Object {
 
 struct Value {
   enum class Kind : std::uint8_t {
-    other,      // nothing is known, and no address or condition follows from it: a float
+    other,      // no address or condition follows from it: a float
     integer,    // term
     predicate,  // term
     address,    // of byte `term` of an object
@@ -39,14 +39,20 @@ struct Value {
   Kind kind = Kind::other;
   std::optional<z3::expr> term{};
   std::uint32_t object = 0;
+  // Other: not 0 if it is a float of which that is known.  Floats that are made in the same way, of
+  // equal integers `term`, are the same.
+  std::uint32_t made_by = 0;
   // Of an address: what it is otherwise, if the condition does not hold.
   struct Otherwise;
   std::shared_ptr<const Otherwise> otherwise{};
 
-  static Value integer(const z3::expr& term) { return {Kind::integer, term, 0, {}}; }
-  static Value predicate(const z3::expr& term) { return {Kind::predicate, term, 0, {}}; }
+  static Value integer(const z3::expr& term) { return {Kind::integer, term, 0, 0, {}}; }
+  static Value predicate(const z3::expr& term) { return {Kind::predicate, term, 0, 0, {}}; }
   static Value address(std::uint32_t object, const z3::expr& offset) {
-    return {Kind::address, offset, object, {}};
+    return {Kind::address, offset, object, 0, {}};
+  }
+  static Value number(std::uint32_t made_by, const z3::expr& of) {
+    return {Kind::other, of, 0, made_by, {}};
   }
   [[nodiscard]] bool is_integer() const { return kind == Kind::integer; }
   [[nodiscard]] bool is_address() const { return kind == Kind::address; }
@@ -85,7 +91,8 @@ struct Access {
   bool is_of_block = false;  // its scope is the block
   bool is_volatile = false;
   Path path;
-  std::optional<z3::expr> stored{};  // a single integer that is stored
+  std::optional<z3::expr> stored{};  // a single integer that is stored, or that a float is made of
+  std::uint32_t stored_made_by = 0;  // as Value::made_by
   std::optional<Integer> step{};     // of an atomic operation: what it adds, if that is a number
   std::optional<z3::expr> before{};  // of such a one: the unknown number that it gives
   std::optional<z3::expr> loaded{};  // of a plain load of a single integer: the unknown number
