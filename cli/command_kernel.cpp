@@ -25,6 +25,9 @@
 namespace warpcheck {
 namespace {
 
+// Warp instructions: a first verdict comes within a minute.
+constexpr std::uint64_t kStepsOfShrinking = 40'000'000;
+
 struct KernelArguments {
   const CLI::App* command = nullptr;
   KernelOptions kernel;
@@ -131,6 +134,7 @@ class KernelRun {
     CheckOptions options;
     options.seed = arguments_.seed;
     options.trials = arguments_.trials;
+    options.shrink.steps_max = kStepsOfShrinking;
     options.settings = settings_of_kernel(arguments_, pair.kernel());
     if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
       for (Settings& one : options.settings) one.warp_model = vgpu::WarpModel::lockstep;

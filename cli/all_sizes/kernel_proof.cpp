@@ -171,12 +171,18 @@ class KernelProver {
     units_ -= std::min(units_, one.proof.units);
     if (one.proof.answer == Answer::suspected) suspects_.push_back(one.proof.suspect);
     const bool is_proved = one.proof.answer == Answer::proved;
-    (is_proved ? proved_ : failed_) = std::move(one);
+    // That there is no race, at least, is worth more of the wider domain.
+    const bool says_more = failed_ && failed_->proof.is_free_of_races;
+    if (is_proved || one.proof.answer == Answer::suspected || !says_more) {
+      (is_proved ? proved_ : failed_) = std::move(one);
+    }
     if (is_proved) proved_narrowness_ = of_trials.narrowness + 1;
   }
 
-  // Whether a number is larger than those for which trials needed a fixed length of the array.
+  // Whether the array's length is guessed, or a number is larger than those for which trials needed
+  // a fixed one.
   [[nodiscard]] bool is_beyond_trials(const KernelProof& proof) const {
+    if (kernel_.assumptions.guessed.contains(proof.array)) return true;
     if (!is_number_of_trials(kernel_, proof.array)) return false;
     return std::ranges::any_of(
         kernel_.assumptions.kernel.scalars, [&](const ScalarParameter& scalar) {

@@ -12,6 +12,7 @@
 #include "cli/kernel/kernel_code.hpp"
 #include "cli/kernel/lengths.hpp"
 #include "cli/kernel/probes.hpp"
+#include "harness/kernel/kernel_conditions.hpp"
 
 namespace warpcheck {
 namespace {
@@ -49,26 +50,7 @@ std::string shown(const std::array<std::optional<Expression>, 3>& extents) {
   return text;
 }
 
-// PTX in which assertions do nothing.  A false one ends the launch, and what the threads would
-// access is not seen: arrays would be too short for those that are scheduled earlier in another
-// run.
-std::string without_assertions(std::string ptx) {
-  constexpr std::string_view kAssert = "__assertfail", kIgnored = "warpcheck_ignored_assertion";
-  const std::string declaration = fmt::format(".extern .func {}", kAssert);
-  const std::size_t begin = ptx.find(declaration);
-  if (begin == std::string::npos) return ptx;
-  const std::size_t end = ptx.find(')', begin), close = ptx.find(';', begin);
-  if (close == std::string::npos || end > close) return ptx;
-  ptx.replace(end + 1, close - end, "\n{ ret; }");
-  ptx.replace(begin, declaration.size(), fmt::format(".func {}", kAssert));
-  for (std::size_t at = 0; (at = ptx.find(kAssert, at)) != std::string::npos;) {
-    ptx.replace(at, kAssert.size(), kIgnored);
-    at += kIgnored.size();
-  }
-  return ptx;
-}
-
-KernelDescription without_assertions(KernelDescription kernel) {
+KernelDescription whose_assertions_do_nothing(KernelDescription kernel) {
   kernel.optimized = without_assertions(std::move(kernel.optimized));
   kernel.unoptimized = without_assertions(std::move(kernel.unoptimized));
   return kernel;
@@ -79,7 +61,7 @@ class Assuming {
   Assuming(KernelDescription kernel, const ptx::Module& module, const Given& given)
       : given_(given),
         module_(module),
-        pair_(without_assertions(kernel)),
+        pair_(whose_assertions_do_nothing(kernel)),
         prober_(pair_, shared_bytes_of(module, kernel.mangled)) {
     made_.kernel = std::move(kernel);
   }
@@ -156,6 +138,9 @@ class Assuming {
           fmt::format("--let {}: its type holds {}..{}", scalar.name, all.low, all.high));
     }
     scalar.range = *given.range;
+    if (is_given_by_equation(kernel(), scalar.name)) {
+      kernel().conditions.emplace_back(fmt::format("{} <= {}", scalar.name, scalar.range.high));
+    }
     if (elements_said() <= kLargestOfTrials || given.range->high <= kLargest ||
         given.range->low > kLargest) {
       return;
@@ -450,8 +435,38 @@ class Assuming {
     return seen;
   }
 
+  // More runs than those that chose the ranges: of `1 << n` few numbers are small enough.
+  Touched touched_by_runs_that_end() {
+    const auto all_end = [](const std::vector<Probe>& seen) {
+      return std::ranges::all_of(seen, [](const Probe& run) { return run.second.ends; });
+    };
+    for (;;) {
+      Touched seen = touched();
+      if (all_end(seen.plain) || !lower_ranges(all_end)) return seen;
+    }
+  }
+
+  // Returns whether smaller integers are left, and runs with the smallest ones end.
+  bool lower_ranges(const auto& all_end) {
+    std::int64_t high = 0;
+    for (const ScalarParameter& scalar : kernel().scalars) {
+      if (free_.contains(scalar.name)) high = std::max(high, scalar.range.high);
+    }
+    constexpr std::int64_t kHighs[] = {100, 30, 8};
+    const auto* const next = std::ranges::find_if(kHighs, [&](auto one) { return one < high; });
+    if (next == std::end(kHighs)) return false;
+    try {
+      if (!all_end(probe(with_ranges_up_to(kHighs[2]), kQuickRuns, all(Fill::zeros)))) return false;
+      (void)probe(with_ranges_up_to(*next), kQuickRuns, all(Fill::zeros));
+    } catch (const NoInput&) {
+      return false;
+    }
+    kernel() = with_ranges_up_to(*next);
+    return true;
+  }
+
   void fit_lengths() {
-    Touched seen = touched();
+    Touched seen = touched_by_runs_that_end();
     if (find_offsets(seen)) seen = touched();
     made_.written.assign(kernel().arrays.size(), false);
     std::vector<Expression> fitted;
@@ -505,7 +520,11 @@ class Assuming {
           fmt::format("{} was not accessed in trial runs; it has {} elements", name, kUntouched));
       return Expression::number(kUntouched);
     }
-    if (!data_decide) return fitted_length(kernel(), most);
+    if (!data_decide) {
+      Expression length = fitted_length(kernel(), most);
+      if (!is_needed_by_most(kernel(), length, most)) made_.guessed.insert(name);
+      return length;
+    }
     std::int64_t indices = 1;
     for (const ArrayParameter& array : kernel().arrays) {
       if (array.values && !counted_.contains(array.name)) {
@@ -518,6 +537,7 @@ class Assuming {
           "data decide how long {} must be; it has twice what trial runs needed (--length gives "
           "its length)",
           name));
+      made_.guessed.insert(name);
     }
     return fitted.length;
   }
@@ -547,6 +567,9 @@ class Assuming {
 
   void report() {
     for (const ScalarParameter& scalar : kernel().scalars) {
+      const bool follows =
+          free_.contains(scalar.name) && is_given_by_equation(kernel(), scalar.name);
+      if (follows) continue;  // a condition is shown
       made_.scalars.push_back(
           is_integer(scalar.element)
               ? fmt::format("{} = {}..{}", scalar.name, scalar.range.low, scalar.range.high)

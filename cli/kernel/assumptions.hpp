@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,9 @@ struct Assumptions {
   std::vector<std::string> lengths;  // "x = n"
   std::vector<std::string> notes;    // sentences
   std::vector<bool> written;         // of the arrays
-  std::uint64_t runs = 0;            // trial runs
+  // Arrays of which trial runs did not show how long they have to be for larger launches.
+  std::set<std::string> guessed;
+  std::uint64_t runs = 0;  // trial runs
 };
 
 // kernel: its parameters, and launch, lengths and conditions as far as the source says them.

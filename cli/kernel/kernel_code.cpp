@@ -1,7 +1,10 @@
 #include "cli/kernel/kernel_code.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "vgpu/program/library_headers.hpp"
 #include "vgpu/ptx/opcode.hpp"
@@ -189,6 +192,22 @@ bool uses_unset_constants(const ptx::Module& module, const std::string& kernel) 
     }
   }
   return is_used;
+}
+
+std::string without_assertions(std::string ptx) {
+  constexpr std::string_view kAssert = "__assertfail", kIgnored = "warpcheck_ignored_assertion";
+  const std::string declaration = fmt::format(".extern .func {}", kAssert);
+  const std::size_t begin = ptx.find(declaration);
+  if (begin == std::string::npos) return ptx;
+  const std::size_t end = ptx.find(')', begin), close = ptx.find(';', begin);
+  if (close == std::string::npos || end > close) return ptx;
+  ptx.replace(end + 1, close - end, "\n{ ret; }");
+  ptx.replace(begin, declaration.size(), fmt::format(".func {}", kAssert));
+  for (std::size_t at = 0; (at = ptx.find(kAssert, at)) != std::string::npos;) {
+    ptx.replace(at, kAssert.size(), kIgnored);
+    at += kIgnored.size();
+  }
+  return ptx;
 }
 
 }  // namespace warpcheck

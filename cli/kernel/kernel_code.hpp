@@ -39,4 +39,9 @@ struct Dimensions {
 // Whether the kernel names a __constant__ variable that has no initial value.
 [[nodiscard]] bool uses_unset_constants(const ptx::Module& module, const std::string& kernel);
 
+// PTX in which assertions do nothing.  A false one ends the launch, and what the threads would
+// access is not seen: arrays would be too short for those that are scheduled earlier in another
+// run.
+[[nodiscard]] std::string without_assertions(std::string ptx);
+
 }  // namespace warpcheck

@@ -224,6 +224,13 @@ class Fit {
           "gridDim.x * blockDim.x * gridDim.y * blockDim.y * gridDim.z * blockDim.z"}) {
       add_of_launch(terms, text);
     }
+    // A matrix of as many rows as columns, of which the launch has a thread or a block each.
+    for (const std::string_view axis : {"x", "y"}) {
+      for (const char* const form : {"gridDim.{0} * gridDim.{0}", "blockDim.{0} * blockDim.{0}",
+                                     "gridDim.{0} * blockDim.{0} * gridDim.{0} * blockDim.{0}"}) {
+        add_of_launch(terms, fmt::format(fmt::runtime(form), axis));
+      }
+    }
     for (const std::string& a : names_) {
       for (const char* const text : {"gridDim.x", "gridDim.y", "gridDim.x * blockDim.x",
                                      "gridDim.y * blockDim.y", "blockDim.x"}) {
@@ -349,6 +356,19 @@ class Fit {
 
 Expression fitted_length(const KernelDescription& kernel, const std::vector<Sample>& samples) {
   return Fit(kernel, samples).best();
+}
+
+bool is_needed_by_most(const KernelDescription& kernel, const Expression& length,
+                       const std::vector<Sample>& samples) {
+  const std::vector<std::string> names = length.names();
+  if (std::ranges::none_of(names, is_launch_name)) return true;
+  std::size_t touching = 0, needing = 0;
+  for (const Sample& sample : samples) {
+    if (sample.extent == 0) continue;
+    ++touching;
+    if (length.value(names_of(kernel, sample.input)) == sample.extent) ++needing;
+  }
+  return 2 * needing >= touching;
 }
 
 IndexedLength fitted_length_by_data(const KernelDescription& kernel,

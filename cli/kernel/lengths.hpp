@@ -19,6 +19,11 @@ struct Sample {
 [[nodiscard]] Expression fitted_length(const KernelDescription& kernel,
                                        const std::vector<Sample>& samples);
 
+// Whether a function that names the launch is more than a bound: most runs that touched the array
+// needed all of it.  Launches of trials have few blocks, and a larger one may need more.
+[[nodiscard]] bool is_needed_by_most(const KernelDescription& kernel, const Expression& length,
+                                     const std::vector<Sample>& samples);
+
 // Of an array into which data lead.
 struct IndexedLength {
   Expression length = Expression::number(0);

@@ -59,6 +59,18 @@ TEST(Lengths, OfUnguardedKernelsAreTheirThreads) {
   EXPECT_EQ(length([](const Numbers& x) { return x.blocks; }), "gridDim.x");
 }
 
+TEST(Lengths, OfSquareMatricesAreSquaresOfTheGrid) {
+  const auto square = [](const Numbers& x) { return x.blocks * x.blocks; };
+  EXPECT_EQ(length(square), "gridDim.x * gridDim.x");
+  EXPECT_EQ(length([](const Numbers& x) { return x.threads() * x.threads(); }),
+            "gridDim.x * blockDim.x * gridDim.x * blockDim.x");
+  const auto is_needed = [&](const char* text) {
+    return is_needed_by_most(kernel_of_numbers(), Expression(text), samples_of(square));
+  };
+  EXPECT_TRUE(is_needed("gridDim.x * gridDim.x"));
+  EXPECT_FALSE(is_needed("gridDim.x * 3"));
+}
+
 TEST(Lengths, OfARowForEachBlockFollowTheGrid) {
   EXPECT_EQ(length([](const Numbers& x) { return x.blocks * x.m; }), "m * gridDim.x");
   EXPECT_EQ(length([](const Numbers& x) { return (x.blocks - 1) * x.m + x.k; }),

@@ -17,7 +17,10 @@ namespace {
 // Of all arrays together; pages that nothing touches take no memory.
 constexpr std::uint64_t kBytesOfArrays = std::uint64_t{1} << 30;
 constexpr std::size_t kFilledElements = 2048;
-constexpr std::uint64_t kStepsMax = 3'000'000;
+// Warp instructions of a run; fewer once several have reached that, so that a kernel which seldom
+// ends is probed in a minute.
+constexpr std::uint64_t kStepsMax = 3'000'000, kStepsMin = 300'000;
+constexpr std::uint64_t kStepsOfEndlessMax = 60'000'000;
 
 class TouchWatch final : public vgpu::Observer {
  public:
@@ -191,7 +194,7 @@ Extents Prober::run_in(Build build, const KernelDescription& kernel, const Kerne
   TrialSettings settings;
   settings.build = build;
   settings.checkers = vgpu::no_checkers();
-  settings.limits.steps_max = kStepsMax;
+  settings.limits.steps_max = steps_of_endless_ < kStepsOfEndlessMax ? kStepsMax : kStepsMin;
   settings.extra_observer = &watch;
   std::string failure;
   const TrialResult result = virtual_gpu().run(settings, [&] {
@@ -205,6 +208,7 @@ Extents Prober::run_in(Build build, const KernelDescription& kernel, const Kerne
       failure = error.what();
     }
   });
+  if (!extents.ends) steps_of_endless_ += settings.limits.steps_max;
   if (!result.refusals.empty()) {
     throw UsageError(fmt::format("{} cannot be run: {}", kernel.name, result.refusals.front()));
   }

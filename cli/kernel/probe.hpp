@@ -48,6 +48,7 @@ class Prober {
   const KernelPair& pair_;
   std::uint32_t free_shared_bytes_ = 0;
   std::uint64_t runs_ = 0;
+  std::uint64_t steps_of_endless_ = 0;  // of runs that reached their limit
 };
 
 }  // namespace warpcheck

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace warpcheck {
 namespace {
@@ -51,8 +53,28 @@ class Settling {
   bool equal(const Node& name, const Node& other) {
     std::int64_t* const number = integer(name);
     if (number == nullptr || names(other, name.text)) return false;
+    if (settled_.contains(name.text) && fit_grid(*number, other)) return true;
     if (const auto wanted = value(other)) *number = *wanted;
+    settled_.insert(name.text);
     return true;
+  }
+
+  // `n == 16 * gridDim.x`, and `n == 16 * gridDim.y` behind it.
+  bool fit_grid(std::int64_t number, const Node& other) {
+    constexpr std::uint32_t kBlocksMax = 64;
+    std::uint32_t* const extents[] = {&input_.launch.grid.x, &input_.launch.grid.y,
+                                      &input_.launch.grid.z};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const bool is_free =
+          !kernel_.launch.grid[i] && static_cast<int>(i) < kernel_.launch.grid_dims;
+      if (!is_free || !names(other, std::string("gridDim.") + "xyz"[i])) continue;
+      const std::uint32_t drawn = *extents[i];
+      for (*extents[i] = 1; *extents[i] <= kBlocksMax; ++*extents[i]) {
+        if (value(other) == number) return true;
+      }
+      *extents[i] = drawn;
+    }
+    return false;
   }
 
   void make_multiple(const Node& name, const Node& divisor) {
@@ -71,9 +93,22 @@ class Settling {
 
   const KernelDescription& kernel_;
   KernelInput& input_;
+  std::set<std::string> settled_;
 };
 
 }  // namespace
+
+bool is_given_by_equation(const KernelDescription& kernel, std::string_view name) {
+  return std::ranges::any_of(kernel.conditions, [&](const Expression& condition) {
+    const Node& root = condition.root();
+    if (!is_binary(root, "==")) return false;
+    const Node &left = *root.operands[0], &right = *root.operands[1];
+    const auto is_name = [&](const Node& node) {
+      return node.kind == Node::Kind::name && node.text == name;
+    };
+    return (is_name(left) && !names(right, name)) || (is_name(right) && !names(left, name));
+  });
+}
 
 void settle_integers(const KernelDescription& kernel, KernelInput& input) {
   Settling settling(kernel, input);

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "harness/input/json.hpp"
+#include "harness/kernel/kernel_conditions.hpp"
 #include "harness/kernel/kernel_shrinks.hpp"
 #include "harness/kernel/sparse_contents.hpp"
 #include "harness/pair/device.hpp"
@@ -108,7 +109,9 @@ bool KernelPair::in_domain(const AnyInput& input) const {
   for (std::size_t i = 0; i < kernel_.scalars.size(); ++i) {
     const ScalarParameter& scalar = kernel_.scalars[i];
     if (!is_integer(scalar.element)) continue;
-    if (in.integers[i] < scalar.range.low || in.integers[i] > scalar.range.high) return false;
+    const bool is_above =
+        in.integers[i] > scalar.range.high && !is_given_by_equation(kernel_, scalar.name);
+    if (in.integers[i] < scalar.range.low || is_above) return false;
   }
   if (in.blocks && in.launch.grid.count() > UINT32_MAX) return false;
   KernelInput fitted{in.integers, in.floats, {}, in.launch, in.blocks};
