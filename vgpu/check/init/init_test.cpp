@@ -131,6 +131,26 @@ TEST_F(InitTest, ABranchIsReportedWithTheLoad) {
   EXPECT_EQ(findings()[0].count, 2u);
 }
 
+// Shared memory may have been given back when its value is used: causes are asked of global memory.
+TEST_F(InitTest, ACauseIsAskedOfGlobalMemoryAlone) {
+  struct : Causes {
+    std::string of_pointer_to_nothing() const override { return ""; }
+    std::string of_use_after_free(const Allocation&) const override { return ""; }
+    std::string of_unwritten(const Allocation& allocation, std::uint32_t offset) const override {
+      EXPECT_EQ(allocation.space, ptx::Space::global);
+      return "byte " + std::to_string(offset);
+    }
+  } causes;
+  reporter.set_causes(&causes);
+  launch.strided(kRead, shared, 0, 0, 3);
+  branch(5, 1, 3);
+  launch.strided(kRead, global, 0, 0, 4, 2);
+  branch(6, 1, 4);
+  ASSERT_EQ(findings().size(), 2u);
+  EXPECT_EQ(findings()[0].cause, "");
+  EXPECT_EQ(findings()[1].cause, "byte 8");
+}
+
 TEST_F(InitTest, AnAddressIsAnotherFinding) {
   launch.strided(kRead, shared, 0, 0, 3);
   branch(4, 1, 3, UndefinedUse::Kind::address);

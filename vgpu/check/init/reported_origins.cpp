@@ -31,7 +31,9 @@ void ReportedOrigins::see(const UndefinedValuesListener::First& first) {
   if (first.load == nullptr) return;
   seen.space = first.load->space;
   seen.object = describe_element(*first.load, first.lane);
-  seen.allocation = first.load->allocation;
+  // A block's private memory may be gone when its value is used, and the host has never written it.
+  const bool is_of_host = first.load->allocation->space == ptx::Space::global;
+  seen.allocation = is_of_host ? first.load->allocation : nullptr;
   seen.offset = first.load->offset[first.lane];
   seen.variable = variable_of(*first.load->allocation, first.load->offset[first.lane]);
 }

@@ -16,10 +16,11 @@ struct Origin : UndefinedOrigin {
   ptx::Space space = ptx::Space::generic;
   std::string object;  // at its first occurrence
   std::string variable;
-  const Allocation* allocation = nullptr;  // that its first occurrence reads; null: none
-  std::uint32_t offset = 0;                // in it
-  Dim3 block, thread;                      // of its first occurrence
-  LibraryOperand of_library{};             // set for a library function
+  const Allocation* allocation =
+      nullptr;                  // global memory that its first occurrence reads; null: none
+  std::uint32_t offset = 0;     // in it
+  Dim3 block, thread;           // of its first occurrence
+  LibraryOperand of_library{};  // set for a library function
 
   [[nodiscard]] Lack lack() const {
     switch (kind) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/machine/warp/running_fragment.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
