@@ -277,7 +277,7 @@ void Trace::on_sync(const Sync& sync) {
       return;
     }
     case Kind::kernel_end:
-      if (is_launch_shown_) write([&] { return printer_->launch_end(totals_.steps); });
+      if (is_launch_shown_) write([&] { return printer_->launch_end(); });
       is_launch_shown_ = false;
       file_.flush();
       return;

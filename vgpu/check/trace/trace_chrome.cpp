@@ -43,10 +43,11 @@ class ChromePrinter final : public TracePrinter {
     tracks_.clear();
     return {};
   }
-  // The tracks stay for what is found after the launch.
-  std::string launch_end(std::uint64_t time) override {
+  // A warp's last slice ends where the warp does.  The tracks stay for what is found after the
+  // launch.
+  std::string launch_end() override {
     std::string text;
-    for (auto& [key, track] : tracks_) text += close_phase(track, time + 1);
+    for (auto& [key, track] : tracks_) text += close_phase(track, track.last + 1);
     return text;
   }
 
@@ -122,15 +123,11 @@ class ChromePrinter final : public TracePrinter {
   }
 
   std::string end(const TraceTotals& totals, std::uint64_t bytes_max) override {
-    std::string text;
-    std::uint64_t time = 0;
-    for (const auto& [key, track] : tracks_) time = std::max(time, track.last);
-    text += launch_end(time);
-    return text + fmt::format(
-                      "{{\"ph\":\"I\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":{},"
-                      "\"cat\":\"end\",\"args\":{{\"shown\":{},\"written\":{}}}}},\n",
-                      last_ + 1, json_text(text_of_end(totals, bytes_max)), totals.shown,
-                      totals.written);
+    return launch_end() +
+           fmt::format(
+               "{{\"ph\":\"I\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":{},"
+               "\"cat\":\"end\",\"args\":{{\"shown\":{},\"written\":{}}}}},\n",
+               last_ + 1, json_text(text_of_end(totals, bytes_max)), totals.shown, totals.written);
   }
 
  private:

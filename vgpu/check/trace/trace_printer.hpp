@@ -78,7 +78,7 @@ class TracePrinter {
   virtual ~TracePrinter() = default;
   // Return what to append to the file.
   [[nodiscard]] virtual std::string launch(const TraceLaunch& launch) = 0;
-  [[nodiscard]] virtual std::string launch_end(std::uint64_t time) = 0;
+  [[nodiscard]] virtual std::string launch_end() = 0;
   [[nodiscard]] virtual std::string step(const TraceStep& step) = 0;
   [[nodiscard]] virtual std::string event(const TraceEvent& event) = 0;
   [[nodiscard]] virtual std::string finding(const TraceFinding& finding) = 0;

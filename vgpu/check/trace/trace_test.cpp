@@ -326,6 +326,24 @@ TEST_F(TraceTest, AKilledProgramLeavesJsonButForItsEnd) {
   EXPECT_FALSE(Json::parse(text + "]").empty());
 }
 
+// A viewer would show a warp that has left long ago at work until the whole launch ends.
+TEST(ChromeTraceTest, AWarpsLastSliceEndsWithItsLastStep) {
+  const auto printer = chrome_printer(false, 0);
+  std::string text = "[" + printer->launch({.kernel = "k"});
+  for (const std::uint64_t time : {1, 2, 9}) {
+    TraceStep step{.number = time, .time = time, .file = "k.cu", .line = 3};
+    step.warp = {0, time == 9 ? 1u : 0u};
+    text += printer->step(step);
+  }
+  text += printer->launch_end() + "null]";
+  std::vector<std::pair<int, int>> slices;
+  for (const Json& event : Json::parse(text)) {
+    if (event.is_null() || event["ph"] != "X" || event["cat"] != "phase") continue;
+    slices.emplace_back(event["ts"], event["dur"]);
+  }
+  EXPECT_EQ(slices, (std::vector<std::pair<int, int>>{{1, 2}, {9, 1}}));
+}
+
 TEST(ChromeTraceTest, ArrowsHaveTwoEndsInTheOrderOfTime) {
   const auto events = [](std::vector<TraceFinding::Side> sides) {
     TraceFinding finding{.what = "race", .message = "of two", .sides = std::move(sides), .time = 9};

@@ -16,7 +16,7 @@ class TextPrinter final : public TracePrinter {
     return fmt::format("launch {}: {}  grid {} block {}\n", launch.number, launch.kernel,
                        launch.grid, launch.block);
   }
-  std::string launch_end(std::uint64_t) override { return "launch ends\n"; }
+  std::string launch_end() override { return "launch ends\n"; }
   std::string step(const TraceStep& step) override {
     const std::string place = step.file.empty() ? "?" : fmt::format("{}:{}", step.file, step.line);
     const std::string lanes = step.lanes == 0 ? "none" : text_of_lanes(step.lanes);
