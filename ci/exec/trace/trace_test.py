@@ -93,7 +93,7 @@ class Traces(unittest.TestCase):
         trace = json.loads(chrome.read_text())
         names = [event["args"]["name"] for event in trace if event["ph"] == "M" and event["args"]]
         self.assertEqual(names, ["launch 0 fill block 0", "warp 0", "warp 1",
-                                 "launch 1 block_sum block 0", "warp 0", "warp 1"])
+                                 "launch 1 block_sum block 0", "warp 0", "warp 1", "whole run"])
         self.assertTrue(any(event.get("cat") == "finding" for event in trace))
         self.assertEqual(problems_of(trace), [])
 
@@ -108,7 +108,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(run("--trace", str(chrome), "--accesses", "--", "./program").returncode, 66)
         seen = imported(chrome)
         self.assertEqual(seen["complaints"], [])
-        tracks = [track for track in seen["tracks"] if "process" in track]  # the marks of the whole trace have none
+        tracks = [track for track in seen["tracks"] if track["process"] != "whole run"]
         self.assertEqual([(track["process"], track["name"]) for track in tracks],
                          [(f"launch {launch} block 0", f"warp {warp}")
                           for launch in ("0 fill", "1 block_sum") for warp in (0, 1)])

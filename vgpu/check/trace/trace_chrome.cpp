@@ -125,6 +125,8 @@ class ChromePrinter final : public TracePrinter {
   std::string end(const TraceTotals& totals, std::uint64_t bytes_max) override {
     return launch_end() +
            fmt::format(
+               "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
+               "\"args\":{{\"name\":\"whole run\"}}}},\n"
                "{{\"ph\":\"I\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":{},"
                "\"cat\":\"end\",\"args\":{{\"shown\":{},\"written\":{}}}}},\n",
                last_ + 1, json_text(text_of_end(totals, bytes_max)), totals.shown, totals.written);

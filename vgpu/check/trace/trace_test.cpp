@@ -287,7 +287,7 @@ TEST_F(TraceTest, TheViewersGetATrackAWarpWithNestedSlices) {
       names.push_back(event["args"]["name"]);
   }
   EXPECT_EQ(names, (std::vector<std::string>{"launch 0 scan block 0", "warp 0",
-                                             "launch 0 scan block 1", "warp 0"}));
+                                             "launch 0 scan block 1", "warp 0", "whole run"}));
   const auto phases = phases_of(trace);
   for (const int track : {1, 2}) {
     ASSERT_EQ(phases.at(track).size(), 2U) << "before the barrier, and after it";
