@@ -64,15 +64,9 @@ AccessCost AccessCosts::sectors_of_some(const AccessedLanes& lanes) {
   return {all, std::min(all, divided_up(number_of(lanes.mask) * lanes.bytes, kSectorBytes))};
 }
 
-std::uint32_t AccessCosts::places(const AccessedLanes& lanes) {
+std::uint32_t AccessCosts::places_of_some(const AccessedLanes& lanes) {
   if (lanes.pattern == Pattern::uniform) return 1;
   if (lanes.pattern == Pattern::strided) return number_of(lanes.mask);
-  // Atomics have at least two bytes, at a multiple of them.
-  if (lanes.mask == ~0u && lanes.bytes > 1) {
-    // All are the same distance behind a multiple of `bytes`.
-    const auto shift = static_cast<unsigned>(std::countr_zero(lanes.bytes));
-    return functions_->different(lanes.offsets, 0, shift);
-  }
   seen_.clear();
   std::uint32_t count = 0;
   const std::uint32_t* const offsets = lanes.offsets;
@@ -85,7 +79,6 @@ std::uint32_t AccessCosts::wavefronts_of_group(const AccessedLanes& lanes, std::
                                                AccessKind kind) {
   const bool has_own_words = kind == AccessKind::atomic && lanes.pattern == Pattern::scattered &&
                              lanes.bytes <= kBankBytes;
-  if (has_own_words && group == ~0u) return functions_->lanes_of_busiest_bank(lanes.offsets);
   std::array<std::uint8_t, kBanks> words{};
   std::uint32_t most = 0;
   if (has_own_words) {
@@ -110,7 +103,7 @@ std::uint32_t AccessCosts::wavefronts_of_group(const AccessedLanes& lanes, std::
   return most;
 }
 
-AccessCost AccessCosts::wavefronts(const AccessedLanes& lanes, AccessKind kind) {
+AccessCost AccessCosts::wavefronts_by_groups(const AccessedLanes& lanes, AccessKind kind) {
   const bool is_word = lanes.bytes <= kBankBytes;
   const bool may_share = kind != AccessKind::atomic;
   const bool is_row =

@@ -115,12 +115,26 @@ class AccessCosts {
     static_assert(kWarpLanes == kSectorBytes);
     return {all, std::min(all, lanes.bytes)};
   }
-  [[nodiscard]] AccessCost wavefronts(const AccessedLanes& lanes, AccessKind kind);
+  [[nodiscard]] AccessCost wavefronts(const AccessedLanes& lanes, AccessKind kind) {
+    const bool has_own_words = kind == AccessKind::atomic && lanes.bytes <= kBankBytes &&
+                               lanes.pattern == Pattern::scattered && lanes.mask == ~0u;
+    if (has_own_words) return {functions_->lanes_of_busiest_bank(lanes.offsets), 1};
+    return wavefronts_by_groups(lanes, kind);
+  }
   // Returns the number of different addresses.
-  [[nodiscard]] std::uint32_t places(const AccessedLanes& lanes);
+  [[nodiscard]] std::uint32_t places(const AccessedLanes& lanes) {
+    // Atomics have at least two bytes, and all are the same distance behind a multiple of these.
+    if (lanes.pattern == Pattern::scattered && lanes.mask == ~0u && lanes.bytes > 1) {
+      return functions_->different(lanes.offsets, 0,
+                                   static_cast<unsigned>(std::countr_zero(lanes.bytes)));
+    }
+    return places_of_some(lanes);
+  }
 
  private:
   AccessCost sectors_of_some(const AccessedLanes& lanes);
+  AccessCost wavefronts_by_groups(const AccessedLanes& lanes, AccessKind kind);
+  std::uint32_t places_of_some(const AccessedLanes& lanes);
   std::uint32_t wavefronts_of_group(const AccessedLanes& lanes, std::uint32_t group,
                                     AccessKind kind);
 

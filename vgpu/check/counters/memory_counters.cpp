@@ -20,6 +20,10 @@ bool moves_half_of_matrix(const Program& program, std::uint32_t pc) {
   return text.starts_with("ldmatrix") || text.starts_with("stmatrix");
 }
 
+bool is_counted(ptx::Space space) {
+  return space == ptx::Space::global || space == ptx::Space::shared || space == ptx::Space::local;
+}
+
 }  // namespace
 
 void merge(std::vector<CountedInstr>& into, const std::vector<CountedInstr>& more) {
@@ -129,9 +133,7 @@ bool MemoryCounters::may_repeat(Counter& counter, const AccessedLanes& lanes) {
 inline void MemoryCounters::count(Counter& counter, AccessedLanes lanes, ptx::Space space,
                                   AccessKind kind, std::uint64_t times) {
   if (counter.half != Counter::Half::none && !has_whole_matrix(counter, lanes)) return;
-  const bool is_known =
-      space == ptx::Space::global || space == ptx::Space::shared || space == ptx::Space::local;
-  if (!is_known) return;
+  if (!is_counted(space)) return;
   const Cost cost = cost_of(lanes, space, kind);
   cost.add_to(counter.counts, times);
   if (may_repeat(counter, lanes)) note_shape(counter, lanes, cost, kind);
@@ -177,19 +179,15 @@ void MemoryCounters::on_rows(const Program& program, std::span<const RowAccess> 
         // lane 0 may be inactive, and its offset wrap below 0
         .first = is_scattered ? begin : begin + static_cast<std::int32_t>(row.first),
         .offsets = row.offsets};
+    // Most rows that are not alike are those of lanes that data sends somewhere.
+    if (is_scattered && row.mask == ~0u && counter.half == Counter::Half::none &&
+        is_counted(row.space) && !may_repeat(counter, lanes)) {
+      cost_of(lanes, row.space, row.kind).add_to(counter.counts, 1);
+      continue;
+    }
     if (row.mask == ~0u && counter.repeated != nullptr &&
         counter.repeated->is(lanes, row.space, row.kind, costs_.functions())) {
       ++counter.repeated->times;
-      continue;
-    }
-    // Most rows that are not alike are those of lanes that data sends somewhere.
-    const bool is_gathered = is_scattered && row.mask == ~0u && row.space == ptx::Space::global &&
-                             row.kind != AccessKind::atomic && !may_repeat(counter, lanes);
-    if (is_gathered) {
-      const AccessCost cost = costs_.sectors(lanes);
-      ++counter.counts.requests;
-      counter.counts.sectors += cost.moved;
-      counter.counts.ideal_sectors += cost.ideal;
       continue;
     }
     count(counter, lanes, row.space, row.kind, 1);
