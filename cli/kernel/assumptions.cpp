@@ -4,26 +4,26 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <regex>
 #include <set>
 
 #include "cli/cli.hpp"
+#include "cli/kernel/assumed_lengths.hpp"
+#include "cli/kernel/assumption_notes.hpp"
 #include "cli/kernel/kernel_code.hpp"
-#include "cli/kernel/lengths.hpp"
 #include "cli/kernel/probes.hpp"
 #include "harness/kernel/kernel_conditions.hpp"
 
 namespace warpcheck {
 namespace {
 
-constexpr int kSamples = 60, kQuickRuns = 6;
+constexpr int kQuickRuns = 6;
 constexpr std::int64_t kLargest = 1000;  // of integers that nobody bounds
 // Larger ones are for proofs and sparse runs: trials hold arrays of that many elements.
 constexpr std::int64_t kLargestOfTrials = 1 << 24;
 constexpr std::uint64_t kRowsOfRun =
-    60'000;                              // of a trial run, on average; several hundred are made
-constexpr std::int64_t kUntouched = 64;  // elements of arrays that no trial run has accessed
+    60'000;  // of a trial run, on average; several hundred are made
 
 // The blocks that are tried in this order, by the number of dimensions.
 std::vector<Dim3> usual_blocks(int dims) {
@@ -36,18 +36,6 @@ std::string shown(const Dim3& extents) {
   if (extents.z > 1) return fmt::format("{},{},{}", extents.x, extents.y, extents.z);
   if (extents.y > 1) return fmt::format("{},{}", extents.x, extents.y);
   return std::to_string(extents.x);
-}
-
-std::string shown(const std::array<std::optional<Expression>, 3>& extents) {
-  std::string text = extents[0]->text();
-  const auto is_one = [](const std::optional<Expression>& extent) {
-    return !extent || extent->text() == "1";
-  };
-  if (!is_one(extents[1]) || !is_one(extents[2])) {
-    text += "," + (extents[1] ? extents[1]->text() : "1");
-  }
-  if (!is_one(extents[2])) text += "," + extents[2]->text();
-  return text;
 }
 
 KernelDescription whose_assertions_do_nothing(KernelDescription kernel) {
@@ -74,8 +62,11 @@ class Assuming {
     choose_ranges();
     find_index_arrays(prober_, kernel());
     find_endless_contents();
-    fit_lengths();
-    report();
+    find_lengths();
+    report_assumptions(made_, given_, free_);
+    if (uses_unset_constants(module_, kernel().mangled)) {
+      made_.notes.push_back("constant memory that host code sets is zero");
+    }
     made_.runs = prober_.runs();
     return std::move(made_);
   }
@@ -211,7 +202,7 @@ class Assuming {
 
   std::vector<Probe> probe(const KernelDescription& tried, int runs, const std::vector<Fill>& fill,
                            std::uint64_t seed = 0, Builds builds = Builds::shipped) {
-    return probes(prober_, tried, runs, fill, seed, builds);
+    return probes(prober_, tried, runs, fill, {.seed = seed}, builds);
   }
 
   [[nodiscard]] std::vector<Fill> all(Fill fill) { return all_of(kernel(), fill); }
@@ -398,56 +389,22 @@ class Assuming {
     return {is_signed ? -kRounds : 0, kRounds};
   }
 
-  [[nodiscard]] bool is_length_given(const ArrayParameter& array) const {
-    return with_length_.contains(array.name);
-  }
-
-  // What runs with several contents touched, shape by shape the most of them.
-  struct Touched {
-    std::vector<Probe> most, plain;  // plain: where all arrays are zero
-  };
-  Touched touched() {
-    const auto of_all_builds = [&](const std::vector<Fill>& fill, std::uint64_t seed = 0) {
-      return probe(kernel(), kSamples, fill, seed, Builds::all);
-    };
-    Touched seen{of_all_builds(all(Fill::drawn)), of_all_builds(all(Fill::zeros))};
-    const auto add = [&](const std::vector<Probe>& more) {
-      for (std::size_t run = 0; run < more.size(); ++run) {
-        widen(seen.most[run].second, more[run].second);
-      }
-    };
-    add(seen.plain);
-    std::vector<std::size_t> indices;
-    for (std::size_t i = 0; i < kernel().arrays.size(); ++i) {
-      if (kernel().arrays[i].values) indices.push_back(i);
-    }
-    if (indices.empty()) return seen;
-    // The ends of what data may lead to: large indices beside small ones, and large ones alone.
-    add(of_all_builds(all(Fill::drawn), kSamples));
-    add(of_all_builds(all(Fill::highest)));
-    for (const std::size_t i : indices) {
-      for (const Fill rest : {Fill::zeros, Fill::drawn}) {
-        std::vector<Fill> fill = all(rest);
-        fill[i] = Fill::highest;
-        add(of_all_builds(fill));
-      }
-    }
-    return seen;
-  }
-
-  // More runs than those that chose the ranges: of `1 << n` few numbers are small enough.
-  Touched touched_by_runs_that_end() {
-    const auto all_end = [](const std::vector<Probe>& seen) {
-      return std::ranges::all_of(seen, [](const Probe& run) { return run.second.ends; });
-    };
-    for (;;) {
-      Touched seen = touched();
-      if (all_end(seen.plain) || !lower_ranges(all_end)) return seen;
+  void find_lengths() {
+    KnownOfArrays known{.lengths = with_length_, .values = {}, .counted = counted_};
+    for (const auto& [name, values] : given_.values) known.values.insert(name);
+    AssumedLengths found = assume_lengths(prober_, kernel(), known, [&] { return lower_ranges(); });
+    std::ranges::move(found.notes, std::back_inserter(made_.notes));
+    made_.written = std::move(found.written);
+    for (const ArrayParameter& array : kernel().arrays) {
+      if (array.is_open) made_.guessed.insert(array.name);
     }
   }
 
   // Returns whether smaller integers are left, and runs with the smallest ones end.
-  bool lower_ranges(const auto& all_end) {
+  bool lower_ranges() {
+    const auto all_end = [](const std::vector<Probe>& seen) {
+      return std::ranges::all_of(seen, [](const Probe& run) { return run.second.ends; });
+    };
     std::int64_t high = 0;
     for (const ScalarParameter& scalar : kernel().scalars) {
       if (free_.contains(scalar.name)) high = std::max(high, scalar.range.high);
@@ -463,174 +420,6 @@ class Assuming {
     }
     kernel() = with_ranges_up_to(*next);
     return true;
-  }
-
-  void fit_lengths() {
-    Touched seen = touched_by_runs_that_end();
-    if (find_offsets(seen)) seen = touched();
-    made_.written.assign(kernel().arrays.size(), false);
-    std::vector<Expression> fitted;
-    for (std::size_t i = 0; i < kernel().arrays.size(); ++i) {
-      for (const Probe& run : seen.most) {
-        if (run.second.written[i]) made_.written[i] = true;
-      }
-      fitted.push_back(is_length_given(kernel().arrays[i]) ? kernel().arrays[i].length
-                                                           : length_of(seen, i));
-    }
-    for (std::size_t i = 0; i < fitted.size(); ++i) {
-      if (!is_length_given(kernel().arrays[i])) note_extra(fitted, i);
-      kernel().arrays[i].length = fitted[i];
-    }
-    fit_shared(seen.most);
-  }
-
-  static std::vector<Sample> samples_of(const std::vector<Probe>& seen, std::size_t array) {
-    std::vector<Sample> samples;
-    for (const auto& [input, extents] : seen) samples.push_back({input, extents.elements[array]});
-    return samples;
-  }
-
-  // Indices with one more element than rows are where the rows begin.  Returns whether there are.
-  bool find_offsets(const Touched& seen) {
-    bool found = false;
-    for (std::size_t i = 0; i < kernel().arrays.size(); ++i) {
-      ArrayParameter& array = kernel().arrays[i];
-      if (!array.values || given_.values.contains(array.name) || array.columns.size() > 1) continue;
-      if (counted_.contains(array.name)) continue;
-      const std::string text = fitted_length(kernel(), samples_of(seen.most, i)).text();
-      if (!text.ends_with(" + 1") || text.find('?') != std::string::npos) continue;
-      array.order = ArrayParameter::Order::ascending;
-      found = true;
-    }
-    return found;
-  }
-
-  Expression length_of(const Touched& seen, std::size_t i) {
-    const std::vector<Sample> most = samples_of(seen.most, i);
-    const std::vector<Sample> plain = samples_of(seen.plain, i);
-    const std::string& name = kernel().arrays[i].name;
-    std::int64_t largest = 0;
-    bool data_decide = false;
-    for (std::size_t run = 0; run < most.size(); ++run) {
-      largest = std::max(largest, most[run].extent);
-      data_decide = data_decide || most[run].extent != plain[run].extent;
-    }
-    if (largest == 0) {
-      made_.notes.push_back(
-          fmt::format("{} was not accessed in trial runs; it has {} elements", name, kUntouched));
-      return Expression::number(kUntouched);
-    }
-    if (!data_decide) {
-      Expression length = fitted_length(kernel(), most);
-      if (!is_needed_by_most(kernel(), length, most)) made_.guessed.insert(name);
-      return length;
-    }
-    std::int64_t indices = 1;
-    for (const ArrayParameter& array : kernel().arrays) {
-      if (array.values && !counted_.contains(array.name)) {
-        indices = std::max(indices, array.values->high + 1);
-      }
-    }
-    const IndexedLength fitted = fitted_length_by_data(kernel(), most, plain, indices);
-    if (!fitted.is_known) {
-      made_.notes.push_back(fmt::format(
-          "data decide how long {} must be; it has twice what trial runs needed (--length gives "
-          "its length)",
-          name));
-      made_.guessed.insert(name);
-    }
-    return fitted.length;
-  }
-
-  // One array with an element more than another one is what `i <= n` looks like.
-  void note_extra(const std::vector<Expression>& lengths, std::size_t i) {
-    // Rows begin and end somewhere.
-    if (kernel().arrays[i].order == ArrayParameter::Order::ascending) return;
-    const std::string& text = lengths[i].text();
-    const std::size_t plus = text.rfind(" + ");
-    if (plus == std::string::npos ||
-        text.find_first_not_of("0123456789", plus + 3) != std::string::npos) {
-      return;
-    }
-    made_.notes.push_back(fmt::format(
-        "{0} is accessed up to {1} elements: if it has {2}, that is a defect, and --length "
-        "'{0}={2}' shows it",
-        kernel().arrays[i].name, text, text.substr(0, plus)));
-  }
-
-  void fit_shared(const std::vector<Probe>& seen) {
-    if (kernel().launch.shared_bytes.text() != "0") return;
-    std::vector<Sample> samples;
-    for (const auto& [input, extents] : seen) samples.push_back({input, extents.shared_bytes});
-    kernel().launch.shared_bytes = fitted_length(kernel(), samples);
-  }
-
-  void report() {
-    for (const ScalarParameter& scalar : kernel().scalars) {
-      const bool follows =
-          free_.contains(scalar.name) && is_given_by_equation(kernel(), scalar.name);
-      if (follows) continue;  // a condition is shown
-      made_.scalars.push_back(
-          is_integer(scalar.element)
-              ? fmt::format("{} = {}..{}", scalar.name, scalar.range.low, scalar.range.high)
-              : fmt::format("{}: any {}", scalar.name, name_of(scalar.element)));
-    }
-    const LaunchRule& launch = kernel().launch;
-    made_.launch = fmt::format("block {}, grid {}", shown(launch.block),
-                               launch.grid[0]          ? shown(launch.grid)
-                               : launch.grid_dims == 0 ? "1"
-                                                       : "drawn, covering the numbers or 1..3");
-    if (launch.shared_bytes.text() != "0") {
-      made_.launch +=
-          fmt::format(", {} bytes of dynamic shared memory", launch.shared_bytes.text());
-    }
-    for (const ArrayParameter& array : kernel().arrays) {
-      made_.lengths.push_back(fmt::format("{} = {}", array.name, array.length.text()));
-      if (array.values && !begins_with_zeros(array)) note_values(array);
-    }
-    note_orders();
-    made_.notes.insert(made_.notes.end(), given_.notes.begin(), given_.notes.end());
-    for (const std::string& claim : given_.claims_unchecked) {
-      made_.notes.push_back(fmt::format("not checked: {}", claim));
-    }
-    if (uses_unset_constants(module_, kernel().mangled)) {
-      made_.notes.push_back("constant memory that host code sets is zero");
-    }
-  }
-
-  // How to say more than a range of indices, once.
-  void note_orders() {
-    for (const ArrayParameter& array : kernel().arrays) {
-      const bool is_any = array.values && array.order == ArrayParameter::Order::any;
-      if (!is_any || begins_with_zeros(array)) continue;
-      made_.notes.push_back(fmt::format(
-          "some of these values are equal: --let {0}=distinct says that none are, --let "
-          "'{0}=ascending {1}..{2}' that they ascend",
-          array.name, array.values->low, array.values->high));
-      return;
-    }
-  }
-
-  [[nodiscard]] bool begins_with_zeros(const ArrayParameter& array) const {
-    return array.values == ValueRange{0, 0} && !given_.values.contains(array.name);
-  }
-
-  void note_values(const ArrayParameter& array) {
-    const std::string range = fmt::format("{}..{}", array.values->low, array.values->high);
-    if (array.order == ArrayParameter::Order::distinct) {
-      made_.notes.push_back(fmt::format("values of {} are distinct, of {}", array.name, range));
-    } else if (array.order == ArrayParameter::Order::any) {
-      made_.notes.push_back(fmt::format(
-          "values of {} are {}, in any order: they decide what is accessed", array.name, range));
-    } else if (given_.values.contains(array.name)) {
-      made_.notes.push_back(fmt::format("values of {} ascend in {}", array.name, range));
-    } else {
-      made_.notes.push_back(
-          fmt::format("values of {0} ascend in {1}: it has one more element than rows (--let "
-                      "{0}={1} gives them "
-                      "in any order)",
-                      array.name, range));
-    }
   }
 
   const Given& given_;

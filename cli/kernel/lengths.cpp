@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "cli/kernel/length_terms.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -36,23 +38,38 @@ class Fit {
     }
   }
 
-  [[nodiscard]] Expression best() const {
-    if (const auto number = constant()) return Expression::number(*number);
+  [[nodiscard]] FittedLength best() const {
+    if (const auto number = constant()) return {Expression::number(*number), true};
     const std::vector<Term> sizes = terms_of_sizes();
     auto found = reached(sizes);
     const std::vector<Term> launches = terms_of_launches();
     // Launches that are drawn have few blocks, and their number looks like a factor of a size.
-    if (auto exact = found ? exactly(launches) : std::nullopt) return *exact;
+    if (auto exact = found ? exactly(launches) : std::nullopt) return {*exact, true};
     if (!found) found = reached(launches);
-    return found ? *found : loose(sizes, launches);
+    if (!found || !is_needed_by_most(kernel_, *found, samples_)) {
+      const LengthTerms terms(kernel_, samples_);
+      if (auto exact = terms.needed_by_most()) return {*exact, true};
+    }
+    // A function that few runs have tested may be near by chance.
+    constexpr double kTouchingMin = 8;
+    if (found) return {*found, touching() >= kTouchingMin};
+    return {loose(sizes, launches), false};
   }
 
-  // Of what data lead to: indices reach as far as their values, unless a size guards them.
+  // Of what data lead to: indices reach as far as their values, unless a size guards them.  Few
+  // runs that touch the array say nothing of a size, and beside a constant any size comes near.
   [[nodiscard]] std::optional<Expression> best_of_indices(std::int64_t indices) const {
-    if (const auto number = constant()) return Expression::number(*number);
-    if (auto found = reached(terms_of_sizes())) return found;
-    if (bounds(std::to_string(indices))) return Expression::number(indices);
-    return reached(terms_of_launches());
+    const auto number = constant();
+    if (!bounds(std::to_string(indices))) {
+      if (number) return Expression::number(*number);
+      if (auto found = reached(terms_of_sizes())) return found;
+      return reached(terms_of_launches());
+    }
+    constexpr double kTouchingMin = 8;
+    if (touching() < kTouchingMin) return Expression::number(indices);
+    if (number) return Expression::number(*number);
+    if (auto found = smallest(terms_of_sizes(), 1, 0)) return expression_of(*found);
+    return Expression::number(indices);
   }
 
   // Whether an expression bounds all samples.
@@ -209,6 +226,10 @@ class Fit {
       for (std::size_t j = i + 1; j < names_.size(); ++j) {
         for (std::size_t k = j + 1; k < names_.size(); ++k) {
           add(terms, fmt::format("{} * {} * {}", names_[i], names_[j], names_[k]));
+          for (std::size_t l = k + 1; l < names_.size(); ++l) {
+            add(terms,
+                fmt::format("{} * {} * {} * {}", names_[i], names_[j], names_[k], names_[l]));
+          }
         }
       }
     }
@@ -354,14 +375,15 @@ class Fit {
 
 }  // namespace
 
-Expression fitted_length(const KernelDescription& kernel, const std::vector<Sample>& samples) {
-  return Fit(kernel, samples).best();
+FittedLength fitted_length(const KernelDescription& kernel, const std::vector<Sample>& samples) {
+  FittedLength fitted = Fit(kernel, samples).best();
+  const bool is_of_launch = std::ranges::any_of(fitted.length.names(), is_launch_name);
+  if (is_of_launch) fitted.is_known &= is_needed_by_most(kernel, fitted.length, samples);
+  return fitted;
 }
 
 bool is_needed_by_most(const KernelDescription& kernel, const Expression& length,
                        const std::vector<Sample>& samples) {
-  const std::vector<std::string> names = length.names();
-  if (std::ranges::none_of(names, is_launch_name)) return true;
   std::size_t touching = 0, needing = 0;
   for (const Sample& sample : samples) {
     if (sample.extent == 0) continue;
@@ -371,15 +393,14 @@ bool is_needed_by_most(const KernelDescription& kernel, const Expression& length
   return 2 * needing >= touching;
 }
 
-IndexedLength fitted_length_by_data(const KernelDescription& kernel,
-                                    const std::vector<Sample>& most,
-                                    const std::vector<Sample>& plain, std::int64_t indices) {
+FittedLength fitted_length_by_data(const KernelDescription& kernel, const std::vector<Sample>& most,
+                                   const std::vector<Sample>& plain, std::int64_t indices) {
   constexpr std::int64_t kIndicesMax = 1024;  // more factors are not tried one by one
   const std::int64_t tried = std::clamp(indices, kFactorMax, kIndicesMax);
   const Fit fit(kernel, most, {.factor = tried, .extra = tried});
   if (auto found = fit.best_of_indices(indices)) return {*found, true};
   // The most of what the code touches in any case, and of indices; or one after the other.
-  const std::string base = Fit(kernel, plain).best().text();
+  const std::string base = Fit(kernel, plain).best().length.text();
   for (const std::string& text :
        {base, fmt::format("({0}) > {1} ? ({0}) : {1}", base, indices),
         fmt::format("({}) + {}", base, indices), fmt::format("({}) * {}", base, indices)}) {

@@ -15,25 +15,28 @@ struct Sample {
   std::int64_t extent = 0;
 };
 
-// kernel: with the scalars' names.  Precondition: there are samples.
-[[nodiscard]] Expression fitted_length(const KernelDescription& kernel,
-                                       const std::vector<Sample>& samples);
+struct FittedLength {
+  Expression length = Expression::number(0);
+  // false: it bounds what was touched, and no more is known.  Other inputs may need more.
+  bool is_known = false;
+};
 
-// Whether a function that names the launch is more than a bound: most runs that touched the array
-// needed all of it.  Launches of trials have few blocks, and a larger one may need more.
+// A function that names the launch is known if most runs that touched the array needed all of it:
+// launches of trials have few blocks, and a larger one may need more.
+//   kernel: with the scalars' names.  Precondition: there are samples.
+[[nodiscard]] FittedLength fitted_length(const KernelDescription& kernel,
+                                         const std::vector<Sample>& samples);
+
+// Whether most runs that touched the array needed all of that length.
 [[nodiscard]] bool is_needed_by_most(const KernelDescription& kernel, const Expression& length,
                                      const std::vector<Sample>& samples);
 
 // Of an array into which data lead.
-struct IndexedLength {
-  Expression length = Expression::number(0);
-  bool is_known = false;  // false: no function bounds what was touched, so it is twice the most
-};
 //   most: with the contents that lead farthest; plain: of the same runs where all arrays are zero
 //   indices: 1 + the largest index that the arrays hold
-[[nodiscard]] IndexedLength fitted_length_by_data(const KernelDescription& kernel,
-                                                  const std::vector<Sample>& most,
-                                                  const std::vector<Sample>& plain,
-                                                  std::int64_t indices);
+[[nodiscard]] FittedLength fitted_length_by_data(const KernelDescription& kernel,
+                                                 const std::vector<Sample>& most,
+                                                 const std::vector<Sample>& plain,
+                                                 std::int64_t indices);
 
 }  // namespace warpcheck

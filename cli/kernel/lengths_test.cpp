@@ -24,7 +24,7 @@ KernelDescription kernel_of_numbers() {
 }
 
 std::string length(const std::function<std::int64_t(const Numbers&)>& extent) {
-  return fitted_length(kernel_of_numbers(), samples_of(extent)).text();
+  return fitted_length(kernel_of_numbers(), samples_of(extent)).length.text();
 }
 
 std::vector<Sample> samples_of(const std::function<std::int64_t(const Numbers&)>& extent) {
@@ -41,8 +41,8 @@ std::vector<Sample> samples_of(const std::function<std::int64_t(const Numbers&)>
 }
 
 // most: with data that lead farthest; plain: with zeros
-IndexedLength length_by_data(const std::function<std::int64_t(const Numbers&)>& most,
-                             const std::function<std::int64_t(const Numbers&)>& plain) {
+FittedLength length_by_data(const std::function<std::int64_t(const Numbers&)>& most,
+                            const std::function<std::int64_t(const Numbers&)>& plain) {
   return fitted_length_by_data(kernel_of_numbers(), samples_of(most), samples_of(plain), 64);
 }
 
@@ -93,6 +93,30 @@ TEST(Lengths, OfPitchedMatricesEndInTheLastRow) {
             "n > 0 ? (n - 1) * m + k : 0");
 }
 
+TEST(Lengths, OfBatchesAndBordersAreProducts) {
+  EXPECT_EQ(length([](const Numbers& x) { return x.n * x.m * x.blocks; }), "n * m * gridDim.x");
+  EXPECT_EQ(length([](const Numbers& x) { return x.blocks * x.m * x.m * x.k; }),
+            "m * m * k * gridDim.x");
+  EXPECT_EQ(length([](const Numbers& x) { return (x.n + 2 * x.k) * (x.m + 2 * x.k); }),
+            "(n + 2 * k) * (m + 2 * k)");
+  EXPECT_EQ(length([](const Numbers& x) { return (2 * x.k + 1) * (2 * x.k + 1) * x.m; }),
+            "(2 * k + 1) * (2 * k + 1) * m");
+  EXPECT_EQ(length([](const Numbers& x) { return (x.n / 2) * (x.m / 2); }), "(n / 2) * (m / 2)");
+  EXPECT_EQ(length([](const Numbers& x) { return x.n * (x.n + 1) / 2; }), "n * (n + 1) / 2");
+  EXPECT_EQ(length([](const Numbers& x) { return (x.blocks - 1) * x.n * x.m + x.k; }),
+            "(gridDim.x - 1) * n * m + k");
+}
+
+TEST(Lengths, ThatNoFunctionNeedsAreNotKnown) {
+  const auto any = [](const Numbers& x) { return x.n * x.n * x.m % 977 + 3 * x.k; };
+  EXPECT_FALSE(fitted_length(kernel_of_numbers(), samples_of(any)).is_known);
+  // Three runs that touched something.
+  const auto few = [](const Numbers& x) { return x.n > 38 ? x.n * x.m : 0; };
+  EXPECT_FALSE(fitted_length(kernel_of_numbers(), samples_of(few)).is_known);
+  const auto size = [](const Numbers& x) { return x.n * x.m; };
+  EXPECT_TRUE(fitted_length(kernel_of_numbers(), samples_of(size)).is_known);
+}
+
 TEST(Lengths, ThatDependOnNothingAreNumbers) {
   EXPECT_EQ(length([](const Numbers&) { return 1; }), "1");
   EXPECT_EQ(length([](const Numbers& x) { return x.n > 3 ? 256 : 0; }), "256");
@@ -116,12 +140,16 @@ TEST(Lengths, OfWhatDataLeadToFollowTheirRange) {
   EXPECT_EQ(length_by_data([](const Numbers& x) { return std::min<std::int64_t>(64, x.n); }, one)
                 .length.text(),
             "n");
-  const IndexedLength longer =
+  const FittedLength longer =
       length_by_data([](const Numbers& x) { return std::max<std::int64_t>(64, 3 * x.n); },
                      [](const Numbers& x) { return 3 * x.n; });
   EXPECT_EQ(longer.length.text(), "(n * 3) > 64 ? (n * 3) : 64");
   EXPECT_TRUE(longer.is_known);
-  const IndexedLength unknown =
+  // Few runs that come to the array: any size is near.
+  EXPECT_EQ(length_by_data([](const Numbers& x) { return x.n > 37 ? x.k + 41 : 0; }, nothing)
+                .length.text(),
+            "64");
+  const FittedLength unknown =
       length_by_data([](const Numbers& x) { return 5000 + x.n * x.n * x.m % 977; },
                      [](const Numbers& x) { return std::int64_t{x.n > 0}; });
   EXPECT_FALSE(unknown.is_known);

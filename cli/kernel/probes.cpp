@@ -1,6 +1,7 @@
 #include "cli/kernel/probes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/input/tape.hpp"
 
@@ -57,10 +58,10 @@ bool find_one(Prober& prober, KernelDescription& kernel, std::vector<Fill> fill,
 }  // namespace
 
 std::vector<Probe> probes(Prober& prober, const KernelDescription& kernel, int runs,
-                          const std::vector<Fill>& fill, std::uint64_t seed, Builds builds) {
+                          const std::vector<Fill>& fill, Drawn drawn, Builds builds) {
   std::vector<Probe> seen;
-  for (int i = 0; i < runs; ++i) {
-    Tape tape = Tape::of_seed(static_cast<std::uint64_t>(i) + 1);
+  for (std::uint64_t i = 0; std::cmp_less(i, runs); ++i) {
+    Tape tape = Tape::of_seed(drawn.first_shape + i + 1);
     Draw draw(tape);
     KernelInput input;
     int draws = 0;
@@ -70,7 +71,7 @@ std::vector<Probe> probes(Prober& prober, const KernelDescription& kernel, int r
           "no input satisfies the conditions and ranges; give ranges by --let, and extents by "
           "--block and --grid");
     }
-    Extents extents = prober.run(kernel, input, fill, seed + static_cast<std::uint64_t>(i), builds);
+    Extents extents = prober.run(kernel, input, fill, drawn.seed + i, builds);
     seen.emplace_back(std::move(input), std::move(extents));
   }
   return seen;

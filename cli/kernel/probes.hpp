@@ -20,9 +20,12 @@ using Probe = std::pair<KernelInput, Extents>;
 
 // Runs shapes that are drawn from the kernel's ranges, with arrays filled as `fill` says.  The same
 // ranges give the same shapes.  Throws NoInput.
-//   seed: of the arrays' contents
+struct Drawn {
+  std::uint64_t seed = 0;         // of the arrays' contents
+  std::uint64_t first_shape = 0;  // the number of the first one
+};
 [[nodiscard]] std::vector<Probe> probes(Prober& prober, const KernelDescription& kernel, int runs,
-                                        const std::vector<Fill>& fill, std::uint64_t seed = 0,
+                                        const std::vector<Fill>& fill, Drawn drawn = {},
                                         Builds builds = Builds::shipped);
 
 [[nodiscard]] inline std::vector<Fill> all_of(const KernelDescription& kernel, Fill fill) {

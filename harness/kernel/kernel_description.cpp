@@ -81,6 +81,7 @@ Json json_of(const ArrayParameter& array) {
   if (array.order != ArrayParameter::Order::any) {
     json["order"] = kOrderNames[static_cast<std::size_t>(array.order)].second;
   }
+  if (array.is_open) json["open"] = true;
   json["columns"] = Json::array();
   for (const ArrayParameter::Column& column : array.columns) {
     json["columns"].push_back(
@@ -104,6 +105,9 @@ ArrayParameter array_from(const Json& json, const FieldPath& path) {
   if (const Json* order = fields.optional("order")) {
     array.order = order_from(*order, FieldPath(path, "order"));
   }
+  if (const Json* open = fields.optional("open")) {
+    array.is_open = read_bool(*open, FieldPath(path, "open"));
+  }
   const Json& columns = fields.required("columns");
   const FieldPath columns_path(path, "columns");
   for (std::size_t i = 0; i < list_size(columns, columns_path); ++i) {
@@ -119,8 +123,8 @@ ArrayParameter array_from(const Json& json, const FieldPath& path) {
       throw_field_error(column_path, "the column is outside of its element");
     }
   }
-  fields.finish(
-      {"name", "type", "place", "element_bytes", "const", "length", "values", "order", "columns"});
+  fields.finish({"name", "type", "place", "element_bytes", "const", "length", "values", "order",
+                 "open", "columns"});
   return array;
 }
 

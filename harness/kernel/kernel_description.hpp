@@ -86,6 +86,8 @@ struct ArrayParameter {
   bool is_constant = false;  // const T*
   std::vector<Column> columns;
   Expression length = Expression::number(0);  // elements
+  // Nobody knows where it ends: zeros follow the elements of its length, several times as many.
+  bool is_open = false;
   // Of integers, or of floats that are used as integers; nothing: any.
   std::optional<ValueRange> values;
   // ascending: offsets of rows; distinct: no value twice, and without a range a permutation of the

@@ -80,6 +80,10 @@ void draw_column(std::vector<T>& values, const ArrayParameter& array, ElementTyp
     std::ranges::replace_if(
         values, [](T value) { return value != value; }, T{});
     std::ranges::sort(values);
+    // Offsets of rows mostly end where the array ends into which they lead.
+    if (array.values && !values.empty() && draw.below(2) == 0) {
+      values.back() = static_cast<T>(array.values->high);
+    }
   }
 }
 

@@ -100,8 +100,12 @@ bool is_boolean_within(const ArrayParameter& array, const std::vector<Column>& c
 KernelPair::KernelPair(KernelDescription kernel)
     : PairWithoutReference(word_of(kernel.name)),
       kernel_(std::move(kernel)),
-      function_(cudart::register_kernel_text({kernel_.optimized, kernel_.unoptimized},
-                                             kernel_.mangled)) {}
+      function_(
+          cudart::register_kernel_text({kernel_.optimized, kernel_.unoptimized}, kernel_.mangled)) {
+  for (const ScalarParameter& scalar : kernel_.scalars) {
+    is_given_.push_back(is_given_by_equation(kernel_, scalar.name));
+  }
+}
 
 bool KernelPair::in_domain(const AnyInput& input) const {
   const KernelInput& in = typed(input);
@@ -109,8 +113,7 @@ bool KernelPair::in_domain(const AnyInput& input) const {
   for (std::size_t i = 0; i < kernel_.scalars.size(); ++i) {
     const ScalarParameter& scalar = kernel_.scalars[i];
     if (!is_integer(scalar.element)) continue;
-    const bool is_above =
-        in.integers[i] > scalar.range.high && !is_given_by_equation(kernel_, scalar.name);
+    const bool is_above = in.integers[i] > scalar.range.high && !is_given_[i];
     if (in.integers[i] < scalar.range.low || is_above) return false;
   }
   if (in.blocks && in.launch.grid.count() > UINT32_MAX) return false;
@@ -295,7 +298,9 @@ AnyOutput KernelPair::run_kernel(const AnyInput& input) const {
   std::vector<DeviceArray<std::byte>> arrays;
   std::vector<void*> pointers;
   for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
-    const std::vector<std::byte> bytes = bytes_of(kernel_.arrays[i], in.arrays[i]);
+    std::vector<std::byte> bytes = bytes_of(kernel_.arrays[i], in.arrays[i]);
+    bytes.resize(
+        bytes_with_rest(kernel_.arrays[i], bytes.size() / kernel_.arrays[i].element_bytes));
     arrays.emplace_back(std::span<const std::byte>(bytes));
     pointers.push_back(arrays.back().data());
   }
@@ -305,6 +310,12 @@ AnyOutput KernelPair::run_kernel(const AnyInput& input) const {
     if (!kernel_.arrays[i].is_constant) static_cast<void>(arrays[i].download());
   }
   return std::make_shared<const int>(0);  // there was an output
+}
+
+std::uint64_t bytes_with_rest(const ArrayParameter& array, std::uint64_t length) {
+  constexpr std::uint64_t kTimes = 4, kAtLeast = 4096;
+  const std::uint64_t elements = array.is_open ? kTimes * length + kAtLeast : length;
+  return elements * array.element_bytes;
 }
 
 bool is_sparse(const AnyPair& pair, const AnyInput& input) {
@@ -317,13 +328,13 @@ AnyOutput KernelPair::run_sparsely(const KernelInput& input) const {
   std::uint64_t bytes = 0;
   for (const ArrayParameter& array : kernel_.arrays) {
     lengths.push_back(length_of(kernel_, array, input).value_or(0));
-    bytes += lengths.back() * array.element_bytes;
+    bytes += bytes_with_rest(array, lengths.back());
   }
   const cudart::SampledLaunches sampled(*input.blocks, 2 * bytes + (std::uint64_t{1} << 30));
   std::vector<DeviceArray<std::byte>> arrays;
   std::vector<void*> pointers;
   for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
-    arrays.emplace_back(lengths[i] * kernel_.arrays[i].element_bytes);
+    arrays.emplace_back(bytes_with_rest(kernel_.arrays[i], lengths[i]));
     pointers.push_back(arrays.back().data());
     fill_sparsely(kernel_.arrays[i], lengths[i], arrays.back().data());
   }

@@ -37,6 +37,7 @@ class KernelPair final : public PairWithoutReference {
   [[nodiscard]] AnyOutput run_sparsely(const KernelInput& input) const;
 
   KernelDescription kernel_;
+  std::vector<bool> is_given_;  // of each scalar: by an equation
   const void* function_ = nullptr;
 };
 
@@ -46,6 +47,9 @@ class KernelPair final : public PairWithoutReference {
 
 // Whether an input is one of a kernel's pair, and too large to run whole.
 [[nodiscard]] bool is_sparse(const AnyPair& pair, const AnyInput& input);
+
+// Bytes of device memory for an array of that length: more than its elements if it is open.
+[[nodiscard]] std::uint64_t bytes_with_rest(const ArrayParameter& array, std::uint64_t length);
 
 // Draws scalars and a launch that satisfy the description, with arrays that are empty; lengths and
 // contents follow.  False: what was drawn is outside the domain.

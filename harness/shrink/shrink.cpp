@@ -1,5 +1,7 @@
 #include "harness/shrink/shrink.hpp"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -16,6 +18,15 @@ namespace warpcheck {
 namespace {
 
 using Decisions = std::vector<vgpu::Decision>;
+
+// What is kept of an input that was tried: 128 bits of a hash, because inputs of a million elements
+// would fill the memory.
+using Digest = std::pair<std::uint64_t, std::uint64_t>;
+Digest digest_of(const AnyPair& pair, const AnyInput& input) {
+  const std::string text = pair.to_json(input).dump();
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return {hash.low64, hash.high64};
+}
 
 class Shrinker {
  public:
@@ -98,7 +109,8 @@ class Shrinker {
   // --- trials ------------------------------------------------------------------------------------
 
   [[nodiscard]] bool exhausted() const {
-    return trials_ >= options_.trials_max || steps_ >= options_.steps_max;
+    return trials_ >= options_.trials_max || steps_ >= options_.steps_max ||
+           elements_ >= options_.elements_max;
   }
 
   Verdict trial(const Case& a_case) { return counted(runner_.run(a_case)); }
@@ -127,7 +139,7 @@ class Shrinker {
   }
 
   void keep(AnyInput input, Verdict verdict) {
-    if (input != best_.a_case.input) visited_.insert(best_.a_case.pair->to_json(input).dump());
+    if (input != best_.a_case.input) visited_.insert(digest_of(*best_.a_case.pair, input));
     best_.a_case.input = std::move(input);
     best_.a_case.schedule = verdict.schedule;
     best_.verdict = std::move(verdict);
@@ -168,17 +180,19 @@ class Shrinker {
     }
   }
 
-  [[nodiscard]] auto rank(const AnyInput& input) const {
+  // Looks at all elements, as everything does that makes or tries a candidate.
+  [[nodiscard]] auto rank(const AnyInput& input) {
     const InputSize size = best_.a_case.pair->size_of(input);
+    elements_ += size.elements;
     return std::tuple(size.elements, size.threads, size.blocks, size.magnitude);
   }
 
   // Never towards something larger, and never back to an earlier input: shrinking must end.
-  [[nodiscard]] bool leads_down(const AnyInput& input) const {
+  [[nodiscard]] bool leads_down(const AnyInput& input) {
     const auto now = rank(best_.a_case.input);
     const auto then = rank(input);
     if (then != now) return then < now;
-    return !visited_.contains(best_.a_case.pair->to_json(input).dump());
+    return !visited_.contains(digest_of(*best_.a_case.pair, input));
   }
 
   bool try_input(const AnyInput& input) {
@@ -217,6 +231,7 @@ class Shrinker {
     return for_each_lowering_of_equals(
         pair.to_json(best_.a_case.input), [&](const Json& candidate) {
           const AnyInput input = pair.from_json(candidate);
+          elements_ += pair.size_of(input).elements;
           return exhausted() || (pair.in_domain(input) && try_input(input));
         });
   }
@@ -234,7 +249,7 @@ class Shrinker {
       Draw draw(tape, i % kSizeOfRedraws);
       const AnyInput input = pair.draw(draw);
       if (!pair.in_domain(input) || rank(input) >= rank(best_.a_case.input)) continue;
-      if (!redrawn_.insert(pair.to_json(input).dump()).second) continue;
+      if (!redrawn_.insert(digest_of(pair, input)).second) continue;
       Verdict verdict;
       if (try_known_schedules(input, verdict)) return true;
     }
@@ -248,15 +263,15 @@ class Shrinker {
       return strategy == nullptr ? trial(candidate) : trial(candidate, *strategy);
     };
     if (fruitless_trials_ >= options_.fruitless_trials_max) return false;
-    std::string text = best_.a_case.pair->to_json(input).dump();
-    if (fruitless_inputs_.contains(text)) return false;
+    const Digest digest = digest_of(*best_.a_case.pair, input);
+    if (fruitless_inputs_.contains(digest)) return false;
     const std::uint64_t trials_before = trials_;
     std::optional<Verdict> verdict =
         warpcheck::search_schedules(with(input, {}), options_.schedules, run,
                                     [&](const Verdict& found) { return wanted(found); });
     fruitless_trials_ = verdict ? 0 : fruitless_trials_ + trials_ - trials_before;
     if (!verdict) {
-      fruitless_inputs_.insert(std::move(text));
+      fruitless_inputs_.insert(digest);
       return false;
     }
     keep(input, std::move(*verdict));
@@ -386,15 +401,16 @@ class Shrinker {
   const ShrinkOptions& options_;
   FailureClass target_;
   ShrunkCase best_;
-  std::set<std::string> visited_;  // inputs accepted so far, as JSON
+  std::set<Digest> visited_;  // inputs accepted so far
   std::uint64_t trials_ = 0;
   std::uint64_t steps_ = 0;
-  std::uint64_t draws_ = 0;        // inputs drawn afresh; the seed of the next
-  std::set<std::string> redrawn_;  // of these, the inputs that were tried, as JSON
+  std::uint64_t elements_ = 0;  // of all candidates, compared with the smallest input so far
+  std::uint64_t draws_ = 0;     // inputs drawn afresh; the seed of the next
+  std::set<Digest> redrawn_;    // of these, the inputs that were tried
   // The default schedule shows nothing of the failure.
   bool needs_decisions_ = false;
-  std::uint64_t fruitless_trials_ = 0;      // since a schedule search last succeeded
-  std::set<std::string> fruitless_inputs_;  // inputs whose schedules have been searched, as JSON
+  std::uint64_t fruitless_trials_ = 0;  // since a schedule search last succeeded
+  std::set<Digest> fruitless_inputs_;   // inputs whose schedules have been searched
 };
 
 // Checkers that are on only because somebody asked for them make a trial several times as long.

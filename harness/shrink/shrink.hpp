@@ -1,9 +1,9 @@
 // The one shrinker: from any failing case to the smallest that fails in the same way.
 //
 // It works on a case's typed input, launch and schedule, so the source of the case does not matter.
-// The budget counts trials.  The class of the failure is kept (verdict.hpp: keeps()). Size comes
-// first: fewer elements, then fewer threads, then fewer and simpler decisions, then simpler values
-// (case.hpp: CaseSize).
+// The budget counts trials, their steps and the elements of candidates.  The class of the failure
+// is kept (verdict.hpp: keeps()). Size comes first: fewer elements, then fewer threads, then fewer
+// and simpler decisions, then simpler values (case.hpp: CaseSize).
 //
 // A smaller input often fails only under another schedule.  So if an input with fewer elements or
 // threads shows a part of the failure, schedules are searched again: first the strategies, then
@@ -33,6 +33,9 @@ struct ShrinkOptions {
   std::uint64_t trials_max = 30'000;
   // Warp instructions of all trials together, so that large inputs do not take too long.
   std::uint64_t steps_max = 300'000'000;
+  // Elements of all candidates together: an input of a million elements has as many candidates, and
+  // each takes milliseconds, whatever its trial takes.
+  std::uint64_t elements_max = 1'000'000'000;
   ScheduleLimits schedules;  // tried on one input before it is rejected
   // After this many consecutive trials of unsuccessful schedule searches, inputs are tried under
   // the current schedule alone: the rest of the budget simplifies values.

@@ -260,6 +260,13 @@ TEST_F(ShrinkTest, StopsAtItsBudgetWithAFailingCase) {
   EXPECT_FALSE(shrunk.complete);
   EXPECT_EQ(shrunk.trials, 5u);
   EXPECT_EQ(show_kinds(failure_kinds(shrunk.verdict)), "data-race, mismatch");
+  // Elements that are looked at are work, whatever the trials take.
+  options = {};
+  options.elements_max = 1'000;
+  const ShrunkCase large = shrink(a_case, runner_, options);
+  EXPECT_FALSE(large.complete);
+  EXPECT_LT(large.trials, 100u);
+  EXPECT_EQ(show_kinds(failure_kinds(large.verdict)), "data-race, mismatch");
 }
 
 // Counts the trials that each of two checkers watches; one of them finds something.
