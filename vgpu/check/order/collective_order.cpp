@@ -15,100 +15,107 @@ std::uint32_t element_of(const Instr& instr, std::uint32_t byte) {
 
 }  // namespace
 
-void CollectiveOrder::begin_launch(const Program& program) {
+void CollectiveOrder::begin_launch(const Program& program, std::uint64_t threads) {
   flow_.reset();
   feeds_.clear();
   leads_to_.clear();
   decides_.clear();
   program_ = &program;
+  warps_ = static_cast<std::uint32_t>((threads + kWarpLanes - 1) / kWarpLanes);
   is_on_ = !lockstep_ && program.has_collectives;
+  for (OfSlot& slot : logs_) slot.is_lent = false;
 }
 
 void CollectiveOrder::begin_block(const WarpPlace& place) {
-  if (!is_on_ || place.slot >= logs_.size()) return;
-  for (const auto& log : logs_[place.slot]) {
-    if (log != nullptr) log->time = log->loads = log->meetings = 0;
-  }
+  if (!is_on_) return;
+  OfSlot& slot = slot_at(place.slot);
+  for (LoadLog& log : slot.loads) log.time = log.loads = 0;
+  for (Meetings& meetings : slot.meetings) meetings.count = 0;
 }
 
-CollectiveOrder::Log& CollectiveOrder::log_of(const WarpPlace& place) {
-  if (place.slot >= logs_.size()) logs_.resize(place.slot + 1);
-  auto& warps = logs_[place.slot];
-  if (place.warp >= warps.size()) warps.resize(place.warp + 1);
-  if (warps[place.warp] == nullptr) warps[place.warp] = std::make_unique<Log>();
-  return *warps[place.warp];
+void CollectiveOrder::lend_logs(const WarpPlace& place, AccessRecord& record) {
+  if (!is_on_) return;
+  OfSlot& slot = slot_at(place.slot);
+  slot.is_lent = true;
+  slot.phase = record.phase_of_block = place.phase;
+  record.loads = slot.loads.data();
+}
+
+// The logs of a slot stay where they are for the rest of the launch.
+CollectiveOrder::OfSlot& CollectiveOrder::slot_at(std::uint32_t slot) {
+  if (slot >= logs_.size()) logs_.resize(slot + 1);
+  OfSlot& result = logs_[slot];
+  if (result.loads.size() < warps_) {
+    result.loads.resize(warps_);
+    result.meetings.resize(warps_);
+  }
+  return result;
+}
+
+CollectiveOrder::Log CollectiveOrder::log_of(const WarpPlace& place) {
+  OfSlot& slot = slot_at(place.slot);
+  return {&slot.loads[place.warp], &slot.meetings[place.warp]};
 }
 
 void CollectiveOrder::on_collective(const Collective& event, std::uint32_t knowledge) {
-  Log& log = log_of(event.place);
-  if (log.meetings != 0) {
+  const auto [loads, meetings] = log_of(event.place);
+  if (meetings->count != 0) {
     // Lanes that arrive at one operation at different times are reported one after the other.
-    MeetingOf& last = log.meeting[(log.meetings - 1) % kMeetings];
-    const bool is_same = last.time == log.time && last.pc == event.pc &&
+    MeetingOf& last = meetings->meeting[(meetings->count - 1) % kMeetings];
+    const bool is_same = last.time == loads->time && last.pc == event.pc &&
                          last.members == event.members && (last.mask & event.mask) == 0;
     if (is_same && event.mask != event.members) {
       last.mask |= event.mask;
       return;
     }
   }
-  log.meeting[log.meetings++ % kMeetings] = {++log.time, event.pc, event.mask, event.members,
-                                             knowledge};
-}
-
-void CollectiveOrder::on_load(const RowAccess& load) {
-  Log& log = log_of(load.place);
-  const std::uint32_t at = log.loads++ % kLoads;
-  Load& entry = log.load[at];
-  entry.time = ++log.time;
-  entry.pc = load.pc;
-  entry.mask = load.mask;
-  entry.phase = load.place.phase;
-  entry.allocation = load.allocation->id;
-  entry.bytes = load.bytes;
-  entry.scattered = load.pattern == Pattern::scattered;
-  entry.stride = load.pattern == Pattern::strided ? load.bytes : 0;
-  entry.first = load.first;
-  if (entry.scattered) std::copy_n(load.offsets, kWarpLanes, log.offsets[at].begin());
+  meetings->meeting[meetings->count++ % kMeetings] = {++loads->time, event.pc, event.mask,
+                                                      event.members, knowledge};
 }
 
 // Returns whether the lane reads the byte at `offset` in entry `index` of the log.
 //   begin: receives the offset at which the lane's access begins
-bool CollectiveOrder::reads(const Log& log, std::uint32_t index, unsigned lane,
+bool CollectiveOrder::reads(const LoadLog& log, std::uint32_t index, unsigned lane,
                             std::uint32_t allocation, std::uint32_t offset, std::uint32_t& begin) {
-  const Load& load = log.load[index];
+  const LoadLog::Load& load = log.load[index];
   if ((load.mask >> lane & 1) == 0 || load.allocation != allocation) return false;
-  begin = load.scattered ? log.offsets[index][lane] : load.first + lane * load.stride;
+  begin = load.scattered != 0 ? log.offsets[index][lane] : load.first + lane * load.stride;
   return offset - begin < load.bytes;
 }
 
 bool CollectiveOrder::orders(const Access& store, unsigned lane, std::uint32_t offset,
                              std::uint32_t load_pc, unsigned load_lane) {
   if (!is_on_) return false;
-  const Log& log = log_of(store.place);
-  for (std::uint32_t i = 0; i < std::min(log.loads, kLoads); ++i) {
-    const std::uint32_t index = (log.loads - 1 - i) % kLoads;
+  const Log log = log_of(store.place);
+  const LoadLog& loads = *log.loads;
+  for (std::uint32_t i = 0; i < std::min(loads.loads, kLoads); ++i) {
+    const std::uint32_t index = (loads.loads - 1 - i) % kLoads;
     std::uint32_t begin = 0;
-    if (log.load[index].pc != load_pc) continue;
-    if (!reads(log, index, load_lane, store.allocation->id, offset, begin)) continue;
+    if (loads.load[index].pc != load_pc) continue;
+    if (!reads(loads, index, load_lane, store.allocation->id, offset, begin)) continue;
     const std::uint32_t element = element_of(program_->code[load_pc], offset - begin);
-    return is_before(log, {load_pc, element, log.load[index].time}, load_lane, store, lane, offset);
+    return is_before(*log.meetings, {load_pc, element, loads.load[index].time}, load_lane, store,
+                     lane, offset);
   }
   return false;
 }
 
 bool CollectiveOrder::orders_all(const Access& store, unsigned lane, std::uint32_t offset) {
   if (!is_on_) return false;
-  const Log& log = log_of(store.place);
-  for (std::uint32_t index = 0; index < std::min(log.loads, kLoads); ++index) {
-    const Load& load = log.load[index];
+  const Log log = log_of(store.place);
+  const LoadLog& loads = *log.loads;
+  for (std::uint32_t index = 0; index < std::min(loads.loads, kLoads); ++index) {
+    const LoadLog::Load& load = loads.load[index];
     if (load.phase != store.place.phase) continue;
     if (program_->code[load.pc].modifiers.sync) continue;  // a load of the warp is complete
     for (std::uint32_t rest = load.mask & ~(1u << lane); rest != 0; rest &= rest - 1) {
       const auto other = static_cast<unsigned>(std::countr_zero(rest));
       std::uint32_t begin = 0;
-      if (!reads(log, index, other, store.allocation->id, offset, begin)) continue;
+      if (!reads(loads, index, other, store.allocation->id, offset, begin)) continue;
       const std::uint32_t element = element_of(program_->code[load.pc], offset - begin);
-      if (!is_before(log, {load.pc, element, load.time}, other, store, lane, offset)) return false;
+      if (!is_before(*log.meetings, {load.pc, element, load.time}, other, store, lane, offset)) {
+        return false;
+      }
     }
   }
   return true;
@@ -116,12 +123,12 @@ bool CollectiveOrder::orders_all(const Access& store, unsigned lane, std::uint32
 
 // For each instruction, only the storing lane's latest execution counts, because only its result is
 // what the program can be shown to depend on.
-bool CollectiveOrder::is_before(const Log& log, const Loaded& load, unsigned load_lane,
+bool CollectiveOrder::is_before(const Meetings& meetings, const Loaded& load, unsigned load_lane,
                                 const Access& store, unsigned lane, std::uint32_t offset) {
   const std::uint32_t element = element_of(program_->code[store.pc], offset - store.offset[lane]);
   std::vector<std::uint32_t> seen;
-  for (std::uint32_t i = 0; i < std::min(log.meetings, kMeetings); ++i) {
-    const MeetingOf& meeting = log.meeting[(log.meetings - 1 - i) % kMeetings];
+  for (std::uint32_t i = 0; i < std::min(meetings.count, kMeetings); ++i) {
+    const MeetingOf& meeting = meetings.meeting[(meetings.count - 1 - i) % kMeetings];
     if (meeting.time < load.time) return false;
     if ((meeting.mask >> lane & 1) == 0 || std::ranges::count(seen, meeting.pc) != 0) continue;
     seen.push_back(meeting.pc);
@@ -136,10 +143,10 @@ bool CollectiveOrder::is_before(const Log& log, const Loaded& load, unsigned loa
 bool CollectiveOrder::lets_go_on(const Access& access, unsigned lane, unsigned by,
                                  std::uint32_t knowledge) {
   if (!is_on_) return false;
-  const Log& log = log_of(access.place);
+  const Meetings& meetings = *log_of(access.place).meetings;
   std::vector<std::uint32_t> seen;
-  for (std::uint32_t i = 0; i < std::min(log.meetings, kMeetings); ++i) {
-    const MeetingOf& meeting = log.meeting[(log.meetings - 1 - i) % kMeetings];
+  for (std::uint32_t i = 0; i < std::min(meetings.count, kMeetings); ++i) {
+    const MeetingOf& meeting = meetings.meeting[(meetings.count - 1 - i) % kMeetings];
     if ((meeting.mask >> lane & 1) == 0 || std::ranges::count(seen, meeting.pc) != 0) continue;
     seen.push_back(meeting.pc);
     const bool knew = (meeting.mask >> by & 1) != 0 && meeting.knowledge == knowledge;

@@ -23,6 +23,8 @@
 #include <memory>
 #include <vector>
 
+#include "vgpu/machine/access/access_record.hpp"
+#include "vgpu/machine/access/load_log.hpp"
 #include "vgpu/machine/events.hpp"
 #include "vgpu/program/flow/register_flow.hpp"
 #include "vgpu/schedule/schedule.hpp"
@@ -32,7 +34,8 @@ namespace warpcheck::vgpu {
 class CollectiveOrder {
  public:
   void reset(WarpModel model) { lockstep_ = model == WarpModel::lockstep; }
-  void begin_launch(const Program& program);
+  //   threads: of a block
+  void begin_launch(const Program& program, std::uint64_t threads);
   void begin_block(const WarpPlace& place);
   // The launch is suspended, and goes on with what is returned.
   CollectiveOrder suspend() {
@@ -48,7 +51,17 @@ class CollectiveOrder {
   //   knowledge: a number that changes when a lane of the warp acquires or releases something
   void on_collective(const Collective& event, std::uint32_t knowledge);
   // Records a load from shared or global memory.
-  void on_load(const RowAccess& load);
+  void on_load(const RowAccess& load) { log_of(load.place).loads->add(load); }
+  // Tells machine code where to log those loads of a block that it does not report.
+  //   record: of the block's slot
+  void lend_logs(const WarpPlace& place, AccessRecord& record);
+  // Calls visit(place) for the blocks whose logs are lent in the running launch.
+  template <typename Visit>
+  void for_each_lent(Visit visit) const {
+    for (std::uint32_t slot = 0; slot < logs_.size(); ++slot) {
+      if (logs_[slot].is_lent) visit(WarpPlace{.slot = slot, .phase = logs_[slot].phase});
+    }
+  }
 
   // Returns whether a load at `load_pc` by another lane comes before the store that `lane` is about
   // to execute.
@@ -65,33 +78,37 @@ class CollectiveOrder {
                                 std::uint32_t knowledge);
 
  private:
-  static constexpr std::uint32_t kLoads = 64, kMeetings = 32;
-  struct Load {
-    std::uint32_t time = 0, pc = 0, mask = 0, phase = 0;
-    std::uint32_t allocation = 0, first = 0;  // the offset that lane 0 would have
-    std::uint16_t bytes = 0, stride = 0;
-    bool scattered = false;
-  };
+  static constexpr std::uint32_t kLoads = LoadLog::kLoads, kMeetings = 32;
   struct MeetingOf {
     std::uint32_t time = 0, pc = 0, mask = 0, members = 0, knowledge = 0;
   };
-  // The latest loads and operations of one warp, in ring buffers.
-  struct Log {
-    std::uint32_t time = 0, loads = 0, meetings = 0;
-    std::array<Load, kLoads> load{};
+  // The latest operations of one warp, in a ring buffer.
+  struct Meetings {
+    std::uint32_t count = 0;
     std::array<MeetingOf, kMeetings> meeting{};
-    std::array<std::array<std::uint32_t, kWarpLanes>, kLoads> offsets{};  // of scattered loads
+  };
+  // Those of the warps of a block; machine code keeps pointers to the loads.
+  struct OfSlot {
+    std::vector<LoadLog> loads;
+    std::vector<Meetings> meetings;
+    bool is_lent = false;
+    std::uint32_t phase = 0;  // of the block, if they are lent
+  };
+  struct Log {
+    LoadLog* loads;
+    Meetings* meetings;
   };
   // A load at a pc, with one element of its vector.
   struct Loaded {
     std::uint32_t pc = 0, element = 0, time = 0;
   };
 
-  Log& log_of(const WarpPlace& place);
-  [[nodiscard]] static bool reads(const Log& log, std::uint32_t index, unsigned lane,
+  OfSlot& slot_at(std::uint32_t slot);
+  [[nodiscard]] Log log_of(const WarpPlace& place);
+  [[nodiscard]] static bool reads(const LoadLog& log, std::uint32_t index, unsigned lane,
                                   std::uint32_t allocation, std::uint32_t offset,
                                   std::uint32_t& begin);
-  [[nodiscard]] bool is_before(const Log& log, const Loaded& load, unsigned load_lane,
+  [[nodiscard]] bool is_before(const Meetings& meetings, const Loaded& load, unsigned load_lane,
                                const Access& store, unsigned lane, std::uint32_t offset);
   // Dependences from the program's text, cached for the launch.
   [[nodiscard]] bool feeds(std::uint32_t load_pc, std::uint32_t element, std::uint32_t meeting_pc);
@@ -102,9 +119,10 @@ class CollectiveOrder {
 
   bool lockstep_ = false, is_on_ = false;
   const Program* program_ = nullptr;
+  std::uint32_t warps_ = 0;  // of a block
   std::unique_ptr<RegisterFlow> flow_;
   std::map<std::array<std::uint32_t, 3>, bool> feeds_, leads_to_, decides_;
-  std::vector<std::vector<std::unique_ptr<Log>>> logs_;  // by slot and warp
+  std::vector<OfSlot> logs_;  // by slot
 };
 
 }  // namespace warpcheck::vgpu

@@ -39,7 +39,7 @@ ret;
     program = decode(ptx::parse(text, "test.ptx"), "k");
     link(program);
     order.reset(model);
-    order.begin_launch(program);
+    order.begin_launch(program, 64);
   }
   // Returns the pc of the n-th instruction with this mnemonic.
   [[nodiscard]] std::uint32_t pc_of(std::string_view mnemonic, int n = 0) const {

@@ -6,6 +6,7 @@
 #include "vgpu/check/race/general/race_general.hpp"
 #include "vgpu/check/race/one_statement.hpp"
 #include "vgpu/check/tensor_memory/tensor_order.hpp"
+#include "vgpu/machine/access/access_record.hpp"
 #include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/machine/machine.hpp"
 
@@ -43,7 +44,7 @@ void RaceChecker::begin_launch(const Sync& sync) {
   if (!sync.unordered_launches.empty()) begin_streams();
   const bool fits = sync.grid.count() <= blocks_max_ && sync.block.count() <= kThreadsMax;
   engine_.begin(sync.program->synchronizes_threads || !fits);
-  collectives_.begin_launch(*sync.program);
+  collectives_.begin_launch(*sync.program, sync.block.count());
   tensor_.reset();
   if (sync.program->tensor_memory != nullptr) {
     tensor_ = std::make_unique<TensorOrder>(reporter_);
@@ -67,7 +68,11 @@ void RaceChecker::on_sync(const Sync& sync) {
     if (sync.kind == Sync::Kind::block_start) epochs_.begin_block(sync);
     if (sync.kind == Sync::Kind::barrier_complete) epochs_.complete_barrier(sync.place);
   }
+  if (sync.kind == Sync::Kind::block_start || sync.kind == Sync::Kind::barrier_complete) {
+    lend_logs(sync.place);
+  }
   if (sync.kind != Sync::Kind::kernel_end) return;
+  take_logs_back();
   epochs_.close_queues();
   if (engine_.is_by_epochs() && engine_.has_streams()) recall_accesses();
   engine_.leave();
@@ -94,7 +99,18 @@ void RaceChecker::split() {
   recall_accesses();
 }
 
+// Lets machine code log loads that are not reported, for the order of collectives.
+void RaceChecker::lend_logs(const WarpPlace& place) {
+  if (AccessRecord* const record = record_of(place.slot)) collectives_.lend_logs(place, *record);
+}
+
+void RaceChecker::take_logs_back() {
+  collectives_.for_each_lent(
+      [this](const WarpPlace& place) { record_of(place.slot)->loads = nullptr; });
+}
+
 void RaceChecker::suspend() {
+  take_logs_back();
   epochs_.close_queues();
   suspended_[engine_.launch()] = {collectives_.suspend(), engine_.leave()};
 }
@@ -110,6 +126,7 @@ void RaceChecker::resumes(const ResumedLaunch& resumed) {
     suspended_.erase(resumed.launch);
   }
   if (engine_.has_general()) general_->resumes(resumed);
+  collectives_.for_each_lent([this](const WarpPlace& place) { lend_logs(place); });
 }
 
 // What epochs have recorded is all that can matter of the earlier launches: those were ordered, so
@@ -152,13 +169,13 @@ bool RaceChecker::takes_product(const ProductRead& read) {
 }
 
 AccessRecord* RaceChecker::record_of(std::uint32_t slot) {
-  if (needs_each() || model_ == WarpModel::lockstep) return nullptr;
+  if (volatile_is_weak_ || model_ == WarpModel::lockstep) return nullptr;
   return engine_.is_general_in(ptx::Space::shared) ? general_->record_of(slot)
                                                    : &epochs_.record_of(slot);
 }
 
 std::optional<RowQueue*> RaceChecker::queue_of(const Allocation& allocation) {
-  if (needs_each()) return std::nullopt;
+  if (volatile_is_weak_) return std::nullopt;
   if (allocation.space != ptx::Space::global) return nullptr;
   return engine_.is_general_in(ptx::Space::global) ? general_->queue_of(allocation)
                                                    : epochs_.queue_of(allocation);

@@ -84,12 +84,14 @@ class RaceChecker final : public Checker {
   void begin_launch(const Sync& sync);
   void suspend();
   void split();
+  void lend_logs(const WarpPlace& place);
+  void take_logs_back();
   void begin_streams();
   void recall_accesses();
   void check_one_by_one(const Access& access);
   void check(const Access& access);
-  // Returns whether accesses of the running launch must be told one by one: more than races is
-  // looked for in them, or they are not checked as what they are.
+  // Returns whether accesses that come by on_access() need more than a check: their loads are
+  // logged, or they are not checked as what they are.
   [[nodiscard]] bool needs_each() const { return collectives_.is_on() || volatile_is_weak_; }
   // Takes an Access or a RowAccess.  Returns whether lanes that lockstep orders may store to one
   // place at once: their values are looked at.

@@ -17,11 +17,44 @@
 #include "vgpu/check/race/rows/row_log.hpp"
 #include "vgpu/differential/engine.hpp"
 #include "vgpu/differential/random/random_program.hpp"
+#include "vgpu/machine/access/load_log.hpp"
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/undefined/undefined_memory.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
+
+// Keeps the loads of the warps of a block, as an observer does whose record asks for them.
+class Loads {
+ public:
+  // Lists the latest loads of each warp, which come next.
+  void list(AccessRecord& record, const WarpPlace& place) {
+    for (std::uint32_t warp = 0; warp < logs_.size(); ++warp) {
+      LoadLog& log = logs_[warp];
+      seen.push_back({warp, log.time, log.loads});
+      for (std::uint32_t at = 0; at < std::min(log.loads, LoadLog::kLoads); ++at) {
+        const LoadLog::Load& load = log.load[at];
+        std::vector<std::uint32_t>& entry = seen.emplace_back();
+        entry = {load.time, load.pc, load.mask, load.phase, load.allocation, load.bytes};
+        for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+          const std::uint32_t strided = load.first + lane * load.stride;
+          const std::uint32_t offset = load.scattered != 0 ? log.offsets[at][lane] : strided;
+          if ((load.mask >> lane & 1) != 0) entry.push_back(offset);
+        }
+      }
+      log = {};
+    }
+    record.loads = logs_.data();
+    record.phase_of_block = place.phase;
+  }
+  void add(const RowAccess& row) {
+    if (row.kind == AccessKind::read) logs_[row.place.warp].add(row);
+  }
+  std::vector<std::vector<std::uint32_t>> seen;
+
+ private:
+  std::array<LoadLog, 3> logs_;
+};
 
 // Logs rows of words in shared memory, and tracks which bytes are defined.
 class Notes final : public Observer, private UndefinedMemory {
@@ -37,10 +70,11 @@ class Notes final : public Observer, private UndefinedMemory {
       ++updates_told;
       EXPECT_TRUE(log_.take_updates(access));
     }
-    if (is_row(access)) tell(row_of(access));
+    if (is_row(access)) takes_row(row_of(access));
   }
   bool takes_row(const RowAccess& row) override {
     tell(row);
+    if (row.space == ptx::Space::shared) loads.add(row);
     return true;
   }
   AccessRecord* record_of(std::uint32_t /*slot*/) override { return &log_.record(); }
@@ -63,6 +97,7 @@ class Notes final : public Observer, private UndefinedMemory {
     seen.insert(seen.end(), met_.begin(), met_.end());
     met_.clear();
     log_.begin(kBytes, kOrderedInThread);
+    loads.list(log_.record(), sync.place);
   }
 
   static constexpr std::uint32_t kBytes = 512;
@@ -73,6 +108,7 @@ class Notes final : public Observer, private UndefinedMemory {
   std::vector<RowLog::Offsets> scattered;
   std::vector<std::uint32_t> sizes;  // of the logged rows, in bytes of a lane
   std::vector<Updated> updates;
+  Loads loads;
   std::size_t logged = 0, told = 0, updates_told = 0;
 
  private:
@@ -177,6 +213,7 @@ class Queued final : public Observer {
     drain();
     ++told;
     see(row, record_.time + std::uint64_t{row.place.warp} * kWarpLanes);
+    loads.add(row);
     queue_.permitted = buffer_.data() + kBufferBytes - kQueuedRowMax + 1;
     return true;
   }
@@ -188,8 +225,10 @@ class Queued final : public Observer {
     if (sync.kind == Sync::Kind::barrier_complete) record_.time += 1000;
     // Every other phase, the rows are reported.
     if (record_.time / 1000 % 2 == 1) queue_.close();
+    loads.list(record_, sync.place);
   }
   std::vector<Row> seen;
+  Loads loads;
   std::size_t told = 0;
 
  private:
@@ -638,7 +677,21 @@ struct ToldMax {
   std::size_t rows, updates;
 };
 
-void expect_same_notes(const char* text, std::uint32_t settles_at, const ToldMax& told_max) {
+// Returns the program with an operation of the warp in its loop, so that machine code logs loads.
+std::string with_collective(const std::string& text) {
+  constexpr std::string_view kLoop = "PHASE:\n";
+  std::string result = text;
+  return result.insert(text.find(kLoop) + kLoop.size(),
+                       "shfl.sync.idx.b32 %t, %t, %laneid, 31, -1;\n");
+}
+
+void expect_same_loads(const std::vector<std::vector<std::uint32_t>>& interpreted,
+                       const std::vector<std::vector<std::uint32_t>>& compiled) {
+  ASSERT_EQ(interpreted.size(), compiled.size());
+  for (std::size_t i = 0; i < compiled.size(); ++i) ASSERT_EQ(interpreted[i], compiled[i]);
+}
+
+void expect_same_notes(const std::string& text, std::uint32_t settles_at, const ToldMax& told_max) {
   const ptx::Module module = ptx::parse(text, "rows");
   for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
     if (level > host_simd_level()) continue;
@@ -656,6 +709,9 @@ void expect_same_notes(const char* text, std::uint32_t settles_at, const ToldMax
     EXPECT_LT(in_batches.calls, one_by_one.calls);
     EXPECT_TRUE(interpreted.seen == compiled.seen);
     EXPECT_TRUE(interpreted.updates == compiled.updates);
+    if (text.find("shfl.sync") != std::string::npos) {
+      expect_same_loads(interpreted.loads.seen, compiled.loads.seen);
+    }
     EXPECT_TRUE(interpreted.scattered == compiled.scattered);
     EXPECT_TRUE(interpreted.sizes == compiled.sizes);
     EXPECT_EQ(interpreted.states, compiled.states);
@@ -669,7 +725,7 @@ void expect_same_notes(const char* text, std::uint32_t settles_at, const ToldMax
 
 // Runs a program interpreted and as machine code, which may report so many percent of the rows;
 // counted or not.
-void expect_same_queue(const char* text, QueuedKind kind, std::size_t told_percent,
+void expect_same_queue(const std::string& text, QueuedKind kind, std::size_t told_percent,
                        bool is_counted = false) {
   const ptx::Module module = ptx::parse(text, "queued");
   for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
@@ -686,6 +742,9 @@ void expect_same_queue(const char* text, QueuedKind kind, std::size_t told_perce
     EXPECT_EQ(of_compiled.total().requests != 0, is_counted);
     EXPECT_TRUE(interpreted.seen == compiled.seen);
     EXPECT_EQ(interpreted.told, interpreted.seen.size());
+    if (text.find("shfl.sync") != std::string::npos) {
+      expect_same_loads(interpreted.loads.seen, compiled.loads.seen);
+    }
     EXPECT_LT(compiled.told, compiled.seen.size() * told_percent / 100);
   }
 }
@@ -700,6 +759,16 @@ TEST(RecordedReads, AreCounted) { expect_same_queue(kReads, {}, 70, true); }
 
 TEST(RecordedAtomics, AreCounted) {
   expect_same_queue(kAtomics, QueuedKind::atomics(ptx::Scope::gpu, 4), 80, true);
+}
+
+TEST(RecordedReads, AreLogged) { expect_same_queue(with_collective(kReads), {}, 70); }
+
+TEST(RecordedRows, AreLogged) {
+  expect_same_notes(with_collective(kRows), 24, {14, 0});
+  expect_same_notes(with_collective(kVectors), 20, {100, 0});
+  expect_same_notes(with_collective(kSome), 20, {40, 62});
+  expect_same_notes(with_collective(kParts), 20, {300, 0});
+  expect_same_notes(with_collective(kScattered), 20, {100, 0});
 }
 
 TEST(RecordedRows, AreThoseThatTheInterpreterTells) { expect_same_notes(kRows, 24, {14, 0}); }

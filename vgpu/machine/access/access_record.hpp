@@ -86,6 +86,8 @@ struct LaneMarks {
   alignas(32) std::uint16_t of_words[3][128];
 };
 
+struct LoadLog;  // load_log.hpp
+
 // The rows since the last barrier.
 struct AccessRecord {
   static constexpr std::int64_t kSlackCells = 128;  // inactive lanes may be outside
@@ -108,6 +110,10 @@ struct AccessRecord {
   std::uint32_t update_bytes = 0;
   // The owner's time of the block, for reads of global memory: that of lane 0 of warp 0.
   std::uint64_t time = 0;
+  // Where weak loads of the block's warps are logged that are not reported, by warp, with the phase
+  // of the block (WarpPlace::phase).  Null: nobody needs them.
+  LoadLog* loads = nullptr;
+  std::uint32_t phase_of_block = 0;
 };
 
 // A row of global memory: of weak reads or writes, or of atomics.  The offsets of scattered lanes

@@ -27,6 +27,7 @@ void RecordEmitter::queue_read(const Site& site, Pattern pattern, bool some, asm
     return;
   }
   queue(site, pattern, {}, some, reported);
+  log_load(site, pattern, some);
   a.jmp(queued);
   a.bind(reported);
 }

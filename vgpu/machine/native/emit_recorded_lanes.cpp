@@ -34,7 +34,12 @@ void RecordEmitter::call_record_lanes(const Site& site, asmjit::Label recorded) 
   a.mov(x86::ecx, site.pc);
   a.call(subroutine);
   a.test(x86::eax, x86::eax);
-  a.jnz(recorded);
+  if (!logs_loads_ || !site.is_load) return void(a.jnz(recorded));
+  const asmjit::Label reported = a.newLabel();
+  a.jz(reported);
+  log_load(site, Pattern::scattered, false);
+  a.jmp(recorded);
+  a.bind(reported);
 }
 
 void RecordEmitter::emit_subroutines() {

@@ -62,6 +62,8 @@ void RecordEmitter::record(const Site& site, RecordedAs as, asmjit::Label report
   }
   put_row(site, as);
   a.bind(done);
+  log_load(site, as == RecordedAs::uniform ? Pattern::uniform : Pattern::strided,
+           as == RecordedAs::some);
 }
 
 // Writes the row. rsi: its address; edi: its cell.

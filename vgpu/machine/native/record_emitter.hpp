@@ -15,7 +15,8 @@ enum class RecordedAs : std::uint8_t { row, uniform, some, single };  // some, s
 
 class RecordEmitter : public RegisterEmitter {
  public:
-  using RegisterEmitter::RegisterEmitter;
+  explicit RecordEmitter(EmitterState& state)
+      : RegisterEmitter(state), logs_loads_(state.logs_loads) {}
 
   [[nodiscard]] static bool is_recorded(const Site& site, bool strided);
   void record(const Site& site, RecordedAs as, asmjit::Label reported);
@@ -40,6 +41,8 @@ class RecordEmitter : public RegisterEmitter {
   void mark_row(const Site& site, bool some, asmjit::Label reported);
   void keep_written();
   void mark_met(asmjit::Label reported);
+  // emit_logged_loads.cpp
+  void log_load(const Site& site, Pattern pattern, bool some);
   // emit_queued_rows.cpp
   void queue(const Site& site, Pattern pattern, QueuedKind kind, bool some, asmjit::Label reported);
   // emit_recorded_lanes.cpp: where a subroutine goes on
@@ -65,6 +68,7 @@ class RecordEmitter : public RegisterEmitter {
   // emit_stored_lanes.cpp
   void record_stored_lanes();
 
+  const bool logs_loads_;  // EmitterState
   // Subroutines, by log2 of a lane's bytes; not valid: not called so far.
   std::array<asmjit::Label, 3> record_lanes_;
   asmjit::Label record_stored_lanes_;

@@ -68,6 +68,7 @@ struct EmitterState {
         calls(its_calls),
         constants(program.constants.data()),
         is_512(level == SimdLevel::avx512),
+        logs_loads(program.has_collectives),
         some(live == nullptr) {
     if (live != nullptr) {
       rows.emplace(program.code, *live, kScratch, (is_512 ? 32 : 16) - kScratch, is_512 ? 64 : 32);
@@ -80,6 +81,7 @@ struct EmitterState {
   asmjit::Label epilogue;
   const std::byte* constants;  // the program's rows of constants
   bool is_512;
+  bool logs_loads;                     // some observer may need to know them (load_log.hpp)
   bool some;                           // some lanes do not run
   bool guarded = false;                // results apply only to the lanes in r8d
   bool once = false;                   // results are uniform: only their first vectors are computed
