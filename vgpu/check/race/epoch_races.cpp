@@ -43,7 +43,7 @@ void set_pattern(RowAccess& row) {
 }
 
 // Reads and writes of words that are only read, or accessed by one thread.
-constexpr QueuedKind kOwnedRows{.scope = QueuedRow::kWrites};
+constexpr QueuedKind kOwnedRows = QueuedKind::owned();
 
 // Returns the class of rows that wait.
 unsigned class_of_queued(QueuedKind kind) {
@@ -55,12 +55,6 @@ unsigned class_of_queued(QueuedKind kind) {
 // Returns the classes of rows that may wait in one queue, as bits.
 std::uint32_t classes_in(QueuedKind kind) {
   return 1u << class_of_queued(kind) | (kind == kOwnedRows ? 1u << kWeakRead : 0);
-}
-
-// Returns whether lanes of some row that waits in this period are scattered.
-bool has_scattered(const DeferredRows& rows) {
-  return !rows.for_each_of_period(
-      [](const RowAccess& row, Epoch) { return row.pattern != Pattern::scattered; });
 }
 
 }  // namespace
@@ -95,6 +89,8 @@ void EpochRaces::begin_launch(const Sync& sync, std::uint32_t launch) {
   close_queues();
   reports_.begin_launch(ordered_threads_);
   numbers_.begin_launch(sync, launch);
+  may_own_ = ordered_threads_ == kOrderedInThread && limits_.queue_chunks != 0 &&
+             sync.grid.count() <= OwnerMark::kBlocksEnd;
 }
 
 void EpochRaces::begin_block(const Sync& sync) {
@@ -121,7 +117,9 @@ void EpochRaces::set_time(const WarpPlace& place) {
   read.place = place;
   read.place.warp = 0;
   read.space = ptx::Space::global;
-  record_of(place.slot).time = numbers_.epoch_of(read);
+  AccessRecord& record = record_of(place.slot);
+  record.time = numbers_.epoch_of(read);
+  record.owner = place.block * OwnerMark::kBlock;
 }
 
 void EpochRaces::begin_phase(const WarpPlace& place, bool starts_again) {
@@ -290,8 +288,7 @@ inline bool EpochRaces::defer_weak(const RowAccess& row) {
 }
 
 // Lets rows wait that marks of owners allow, from the first write of a period on; what was read
-// before waits already.  That pays where lanes are scattered; other rows are records at once.
-// False: they must not.
+// before waits already.  False: they must not.
 bool EpochRaces::begin_owned(const RowAccess& row) {
   const std::uint32_t id = row.allocation->id;
   const Shadow::Period period = numbers_.period_of(row);
@@ -300,15 +297,15 @@ bool EpochRaces::begin_owned(const RowAccess& row) {
   const bool are_reads = rows.takes({}, period.number);
   const bool are_recorded =
       shadows_[id].period().number == period.number && shadows_[id].used() != 0;
-  const bool are_scattered =
-      row.pattern == Pattern::scattered || (are_reads && has_scattered(rows));
-  const bool may_own = are_scattered && ordered_threads_ == kOrderedInThread &&
-                       limits_.queue_chunks != 0 && numbers_.launches() >= owned.tried_from;
-  if (!may_own || are_recorded || (rows.period() == period.number && !are_reads) ||
+  if (!may_own_ || row.bytes < 4 || numbers_.launches() < owned.tried_from || are_recorded ||
+      (rows.period() == period.number && !are_reads) ||
       !owned.owners.begin(row.allocation->limit())) {
     return false;
   }
-  if (!are_reads) return begin_rows(row, kOwnedRows);
+  if (!are_reads) {
+    owned.owners.lend(rows.queue());
+    return begin_rows(row, kOwnedRows);
+  }
   WarpPlace warp;
   const bool are_allowed = rows.for_each_of_period([&](const RowAccess& read, Epoch epoch) {
     warp.block = block_of(epoch);
@@ -316,11 +313,16 @@ bool EpochRaces::begin_owned(const RowAccess& row) {
     return owned.owners.take(read, warp);
   });
   if (are_allowed) {
-    rows.go_on(kOwnedRows, period.number);
+    go_on_owned(id);
   } else {
     give_up_owners(id);
   }
   return are_allowed;
+}
+
+void EpochRaces::go_on_owned(std::uint32_t id) {
+  queues_[id]->go_on(kOwnedRows, numbers_.global_period());
+  owned_[id].owners.lend(queues_[id]->queue());
 }
 
 // The rows of the period that wait are performed by the access that follows.
@@ -370,7 +372,7 @@ void EpochRaces::perform_all_rows() {
     if (!rows.is_empty()) perform_rows(shadows_[id], rows);
     if (!is_owned) continue;
     // The marks know all rows of the period.
-    rows.go_on(kOwnedRows, numbers_.global_period());
+    go_on_owned(id);
     open_queues_.push_back(&rows);
   }
 }

@@ -100,6 +100,7 @@ class EpochRaces {
   bool defer(const RowAccess& row, QueuedKind kind);
   bool put(const RowAccess& row, QueuedKind kind);
   bool begin_rows(const RowAccess& row, QueuedKind kind);
+  void go_on_owned(std::uint32_t id);
   bool defer_weak(const RowAccess& row);
   bool begin_owned(const RowAccess& row);
   void give_up_owners(std::uint32_t id);
@@ -127,6 +128,7 @@ class EpochRaces {
   std::deque<Shared> shared_;
   std::uint64_t ordered_threads_ = kOrderedInThread;
   RaceWork work_;
+  bool may_own_ = false;     // marks of owners have numbers for the threads of the launch
   bool hands_on_ = false;    // the launch has loads that may be handed data
   bool is_refused_ = false;  // the log has refused the row that check() receives next
 };

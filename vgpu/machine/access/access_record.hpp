@@ -110,6 +110,7 @@ struct AccessRecord {
   std::uint32_t update_bytes = 0;
   // The owner's time of the block, for reads of global memory: that of lane 0 of warp 0.
   std::uint64_t time = 0;
+  std::uint32_t owner = 0;  // the block as in an OwnerMark, if its grid fits there
   // Where weak loads of the block's warps are logged that are not reported, by warp, with the phase
   // of the block (WarpPlace::phase).  Null: nobody needs them.
   LoadLog* loads = nullptr;
@@ -130,11 +131,11 @@ struct QueuedRow {
 };
 inline constexpr std::size_t kQueuedRowMax = sizeof(QueuedRow) + kWarpLanes * sizeof(std::uint32_t);
 
-// Rows of one kind: those of a queue conflict with none of it.  Of kWrites are also reads of words
-// that only the reading thread has written, which machine code reports.
+// Rows of one kind: those of a queue conflict with none of it.  Of kWrites are also reads.
 struct QueuedKind {
   std::uint8_t scope = 0;  // as in QueuedRow
   std::uint8_t bytes = 0;  // of atomics, per lane
+  static constexpr QueuedKind owned() { return {.scope = QueuedRow::kWrites}; }
   static constexpr QueuedKind atomics(ptx::Scope scope, std::uint32_t bytes) {
     return {static_cast<std::uint8_t>(1 + static_cast<unsigned>(scope)),
             static_cast<std::uint8_t>(bytes)};
@@ -142,9 +143,27 @@ struct QueuedKind {
   friend bool operator==(const QueuedKind&, const QueuedKind&) = default;
 };
 
+// The mark of a word of global memory: its accesses in a period, in 32 bits:
+//
+//   [ period:4 ][ many:1 ][ block:16 ][ thread:10 ][ written:1 ]
+//
+// A mark of another period than the current one means that the word was not accessed.  Otherwise,
+// only one thread has accessed it, and `written` says whether it has written; or, with `many`,
+// several threads may have read it.
+struct OwnerMark {
+  static constexpr std::uint32_t kWritten = 1, kThread = 2, kBlock = 1u << 11, kMany = 1u << 27,
+                                 kPeriod = 1u << 28;
+  static constexpr std::uint32_t kThreadsEnd = kBlock / kThread, kBlocksEnd = kMany / kBlock,
+                                 kPeriodsEnd = 1u << 4;
+  // The exclusive or of a mark and the mark of a reading thread is a distance: below kOwn for the
+  // thread's own mark, from kOwn to below kPeriod for those of others, and larger for other
+  // periods.
+  static constexpr std::uint32_t kOwn = 2;
+};
+
 // The rows of one allocation, as long as all accesses are weak reads, or atomics of one size and
-// scope: these conflict with none, so they need no marks.  Other accesses are reported, and the
-// owner then takes no more.
+// scope: these conflict with none, so they need no marks.  Or all are weak reads and writes of
+// words whose marks allow them.  Other accesses are reported, and the owner then takes no more.
 struct RowQueue {
   std::byte* next = nullptr;
   // Rows are appended below this limit.  Null: all are reported.
@@ -153,6 +172,9 @@ struct RowQueue {
   // `limit` to this after a row, if all bytes of the allocation are defined.
   std::byte* permitted = nullptr;
   QueuedKind kind;  // of the rows
+  // Of kWrites: the marks of words, and that of the period.
+  std::uint32_t* owners = nullptr;
+  std::uint32_t owner = 0;
 
   void close() { limit = permitted = nullptr; }
 };

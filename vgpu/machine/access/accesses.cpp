@@ -61,7 +61,7 @@ bool Accesses::execute_at_site(RunningFragment& run, const Instr& instr, std::ui
       plan.kind == Plan::Kind::plain && targets_.sites()[run.pc].bytes == plan.bytes;
   if (!is_plain || !find_at_site(run, instr, plan, active, row)) return false;
   execute_row(run, instr, plan, row);
-  if (plan.is_load && row.space != ptx::Space::shared && current_.is_watched()) {
+  if (row.space != ptx::Space::shared && current_.is_watched()) {
     open_queue(row.pc, *row.allocation);
   }
   return true;

@@ -66,9 +66,7 @@ class Accesses {
     row.offsets = offsets.data();
     const Instr& instr = launch_.program().code[pc];
     if (current_.report(run, instr, row, {0, instr.modifiers.vector})) [[likely]] {
-      if (row.kind == AccessKind::read && row.space != ptx::Space::shared) {
-        open_queue(pc, *row.allocation);
-      }
+      if (row.space != ptx::Space::shared) open_queue(pc, *row.allocation);
       return true;
     }
     move_elements(run, instr, *row.allocation, scan_of(pattern), row.mask);

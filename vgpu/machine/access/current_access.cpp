@@ -165,11 +165,11 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const All
   const bool brings_values = instr.kind != InstrKind::load && instr.opcode != ptx::Opcode::discard_;
   if (brings_values && run.warp.undefined.any()) {
     take_undefined(run, instr, elements, mask);
-    if (access.kind == AccessKind::atomic && access.undefined != 0) close_queues();
   }
+  if (access.kind != AccessKind::read && access.undefined != 0) close_queues();
 }
 
-// Machine code must not queue atomics that may find what this one leaves.
+// Machine code must not queue accesses that may find what this one leaves.
 void CurrentAccess::close_queues() const {
   for (Observer* const observer : launch_.observers().of_accesses) {
     const std::optional<RowQueue*> queue = observer->queue_of(*access.allocation);

@@ -73,7 +73,8 @@ void RowBatches::add_queued(const OpenQueue& queue, const std::byte* from) {
   while (from != end) {
     QueuedRow queued;
     std::memcpy(&queued, from, sizeof queued);
-    const bool is_counted = queued.scope == 0 && queued.mask == ~0u &&
+    const bool is_plain = queued.scope == 0 || queued.scope == QueuedRow::kWrites;
+    const bool is_counted = is_plain && queued.mask == ~0u &&
                             queued.pattern != Pattern::scattered &&
                             code[queued.pc].modifiers.space == ptx::Space::global;
     if (!is_counted) {

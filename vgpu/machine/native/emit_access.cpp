@@ -23,6 +23,8 @@ void AccessEmitter::find_and_tell(const Site& site, bool strided) {
     a.bind(reported);
     if (RecordEmitter::may_queue(site)) {
       recorder_.queue_read(site, strided ? Pattern::strided : Pattern::uniform, false, done);
+    } else if (RecordEmitter::may_own(site, Pattern::strided)) {
+      recorder_.queue_write(site, Pattern::strided, done);
     }
     tally_row(site, strided, done);
     a.mov(field(offsetof(NativeFrame, offset), 8), x86::rax);

@@ -15,6 +15,10 @@ namespace warpcheck::vgpu::native {
 inline x86::Mem of_record(std::size_t offset) {
   return {x86::r9, static_cast<std::int32_t>(offset), 8};
 }
+// For rows of global memory, r9 is the RowQueue.
+inline x86::Mem of_queue(std::size_t offset, std::uint32_t size = 8) {
+  return {x86::r9, static_cast<std::int32_t>(offset), size};
+}
 inline x86::Mem of_states(std::size_t offset) {
   return {x86::rcx, static_cast<std::int32_t>(offset), 8};
 }

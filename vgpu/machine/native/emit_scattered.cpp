@@ -40,6 +40,8 @@ void AccessEmitter::find_scattered(const Site& site, const std::optional<Share>&
     if (RecordEmitter::records_lanes(site)) recorder_.call_record_lanes(site, done);
     if (RecordEmitter::may_queue(site)) {
       recorder_.queue_read(site, Pattern::scattered, false, done);
+    } else if (RecordEmitter::may_own(site, Pattern::scattered)) {
+      recorder_.queue_write(site, Pattern::scattered, done);
     }
     store_rows();
     call_report(site, Pattern::scattered);

@@ -46,6 +46,17 @@ constexpr Tables make_tables() {
     tables.mark_is_written[lane] = WordMark::kWritten << 16;
     tables.mark_phase[lane] = WordMark::kPhase;
   }
+  for (std::uint32_t size = 0; size < 3; ++size) {
+    for (std::uint32_t word = 0; word < 4 * kWarpLanes; ++word) {
+      tables.owner_lanes[size][word] = (word >> size) * OwnerMark::kThread;
+    }
+  }
+  for (std::uint32_t lane = 0; lane < 16; ++lane) {
+    tables.owner_own[lane] = OwnerMark::kOwn;
+    tables.owner_others[lane] = OwnerMark::kPeriod - OwnerMark::kOwn;
+    tables.owner_written[lane] = OwnerMark::kWritten;
+    tables.owner_state[lane] = ~(OwnerMark::kPeriod - 1) | OwnerMark::kWritten;
+  }
   return tables;
 }
 

@@ -24,6 +24,9 @@ class RecordEmitter : public RegisterEmitter {
   [[nodiscard]] static bool may_queue(const Site& site);
   void queue_read(const Site& site, Pattern pattern, bool some, asmjit::Label queued);
   void queue_atomics(const Site& site, Pattern pattern, asmjit::Label reported);
+  // Returns whether the code can mark the words of the access as their thread's.
+  [[nodiscard]] static bool may_own(const Site& site, Pattern pattern);
+  void queue_write(const Site& site, Pattern pattern, asmjit::Label queued);
   [[nodiscard]] static bool records_lanes(const Site& site);
   void call_record_lanes(const Site& site, asmjit::Label recorded);
   // Emits the subroutines that the other code calls, after all other code.
@@ -44,7 +47,24 @@ class RecordEmitter : public RegisterEmitter {
   // emit_logged_loads.cpp
   void log_load(const Site& site, Pattern pattern, bool some);
   // emit_queued_rows.cpp
-  void queue(const Site& site, Pattern pattern, QueuedKind kind, bool some, asmjit::Label reported);
+  void begin_queue(const Site& site, asmjit::Label reported);
+  void put_queued(const Site& site, Pattern pattern, std::uint8_t scope, bool some);
+  // emit_owned_rows.cpp
+  void own_row(const Site& site, Pattern pattern, asmjit::Label reported);
+  void own_uniform(const Site& site, asmjit::Label reported);
+  [[nodiscard]] unsigned owner_parts(const Site& site) const;
+  [[nodiscard]] x86::Mem owners_at(unsigned part) const;
+  [[nodiscard]] asmjit::InstId xor_id() const { return is_512_ ? Inst::kIdVpxord : Inst::kIdVpxor; }
+  void find_own(const Site& site, unsigned part);
+  void gather_owners(unsigned to, unsigned part);
+  void find_owners(const Site& site, Pattern pattern, asmjit::Label met);
+  void put_owners(const Site& site, Pattern pattern);
+  void scatter_owners();
+  void check_owners(asmjit::Label met);
+  void refuse_written(unsigned from, asmjit::Label reported);
+  void find_mark_of_many();
+  void own_met_row(const Site& site, asmjit::Label reported);
+  void own_met_lanes(asmjit::Label reported);
   // emit_recorded_lanes.cpp: where a subroutine goes on
   struct LanesLabels {
     asmjit::Label reported;  // the row must be reported

@@ -51,6 +51,14 @@ struct Tables {
   alignas(32) std::uint32_t mark_state[8];
   alignas(32) std::uint32_t mark_is_written[8];
   alignas(32) std::uint32_t mark_phase[8];  // kPhase, in the lower half
+  // For marks of owners: those of threads, for rows with 1, 2 and 4 words per lane; kOwn; the
+  // number of distances from kOwn on that belong to others; kWritten; and the bits of a mark that
+  // is of this period and written.
+  alignas(64) std::uint32_t owner_lanes[3][4 * kWarpLanes];
+  alignas(64) std::uint32_t owner_own[16];
+  alignas(64) std::uint32_t owner_others[16];
+  alignas(64) std::uint32_t owner_written[16];
+  alignas(64) std::uint32_t owner_state[16];
 };
 extern const Tables kTables;
 

@@ -215,7 +215,8 @@ class DeferredRows {
     std::unique_ptr<DeferredRoom::Chunk> chunk = room.take();
     if (chunk == nullptr) return false;
     if (!chunks_.empty()) ends_.push_back(queue_.next);
-    queue_ = {.next = chunk->data(), .kind = queue_.kind};
+    queue_.next = chunk->data();
+    queue_.close();
     end_ = queue_.next + chunk->size();
     chunks_.push_back(std::move(chunk));
     return true;

@@ -10,6 +10,7 @@
 
 #include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/order/clocks/epoch.hpp"
+#include "vgpu/machine/access/access_record.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -134,24 +135,6 @@ struct KnownBefore {
   std::uint64_t first = 0;         // all segments below this one
   std::uint64_t segments[4] = {};  // further segments; 0: none
   std::uint64_t own = 0;           // the low half of the first lane's Record
-};
-
-// The mark of a word of global memory: its accesses in a period, in 32 bits:
-//
-//   [ period:4 ][ many:1 ][ block:16 ][ thread:10 ][ written:1 ]
-//
-// A mark of another period than the current one means that the word was not accessed.  Otherwise,
-// only one thread has accessed it, and `written` says whether it has written; or, with `many`,
-// several threads may have read it.
-struct OwnerMark {
-  static constexpr std::uint32_t kWritten = 1, kThread = 2, kBlock = 1u << 11, kMany = 1u << 27,
-                                 kPeriod = 1u << 28;
-  static constexpr std::uint32_t kThreadsEnd = kBlock / kThread, kBlocksEnd = kMany / kBlock,
-                                 kPeriodsEnd = 1u << 4;
-  // The exclusive or of a mark and the mark of a reading thread is a distance: below kOwn for the
-  // thread's own mark, from kOwn to below kPeriod for those of others, and larger for other
-  // periods.
-  static constexpr std::uint32_t kOwn = 2;
 };
 
 // A row of words that are to be marked.

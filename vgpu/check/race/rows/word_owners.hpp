@@ -27,6 +27,11 @@ class WordOwners {
   // marks; then marks are of no use for the rest of the period.
   //   warp: the place in the grid of the row's warp
   bool take(const RowAccess& row, const WarpPlace& warp);
+  // Lets machine code mark the words of rows that it appends.
+  void lend(RowQueue& queue) const {
+    queue.owners = reinterpret_cast<std::uint32_t*>(marks_.data());
+    queue.owner = number_ * OwnerMark::kPeriod;
+  }
   [[nodiscard]] std::size_t host_bytes() const { return marks_.bytes(); }
   void release() {
     marks_ = {};
