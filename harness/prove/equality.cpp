@@ -37,6 +37,13 @@ std::string where(const vgpu::AccessSide& side) {
   return file.empty() ? side.ptx : fmt::format("{}:{} ({})", file, side.line, side.ptx);
 }
 
+// The type of a number's bits.
+ptx::Type type_of(const NumberPlace& place) {
+  using ptx::Type;
+  if (place.is_float) return place.bytes == 8 ? Type::f64 : Type::f32;
+  return place.bytes == 8 ? Type::b64 : place.bytes == 4 ? Type::b32 : Type::b16;
+}
+
 std::string_view text_of(vgpu::ShadowDecision what) {
   switch (what) {
     case vgpu::ShadowDecision::branch: return "a branch";
@@ -99,8 +106,9 @@ void ExactRun::give_data() {
   for (const NumberPlace& place : a_case_.pair->numbers_of_input(a_case_.input).places) {
     of_input_.emplace_back();
     if (place.bytes == 1) continue;
-    const ExactValue value =
+    ExactValue value =
         place.is_float ? numbers_.new_float() : numbers_.new_integer(8u * place.bytes);
+    if (place.is_float) value.format = type_of(place);
     of_input_.back() = value;
     plane_.host().set(place.at, place.bytes, value);
     reference_plane_.host().set(place.at, place.bytes, value);
@@ -130,7 +138,17 @@ void ExactRun::run(Engine& engine) {
     return;
   }
   std::vector<std::pair<ExactValue, ExactValue>> pairs;
-  for (std::size_t i = 0; i < found->size(); ++i) pairs.emplace_back((*found)[i], (*wanted)[i]);
+  for (std::size_t i = 0; i < found->size(); ++i) {
+    const ExactValue &result = (*found)[i], &reference = (*wanted)[i];
+    // A constant has as many bits as it is compared with; data has its own.
+    if (result.is_ring() && reference.is_ring() && reference.is_data &&
+        reference.bits != result.bits) {
+      reason_ =
+          fmt::format("result {} has {} bits, the reference's {}", i, result.bits, reference.bits);
+      return;
+    }
+    pairs.emplace_back(result, reference);
+  }
   name_difference(numbers_.compare(pairs));
 }
 
@@ -161,8 +179,12 @@ std::optional<std::vector<ExactValue>> ExactRun::values_of(const Plane& plane,
       reason_ = fmt::format("host code calculates result {}", i);
       return std::nullopt;
     }
-    const std::optional<ExactValue> value = value_of(plane, *reading, results.places[i]);
+    std::optional<ExactValue> value = value_of(plane, *reading, results.places[i]);
     if (!value) return std::nullopt;
+    if (value->is_ring() == results.places[i].is_float) {
+      reason_ = fmt::format("result {} is the bits of another type of number", i);
+      return std::nullopt;
+    }
     values.push_back(*value);
   }
   return values;

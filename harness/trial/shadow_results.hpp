@@ -31,7 +31,10 @@ inline std::uint64_t bits_at(const void* at, std::size_t bytes) {
 
 // Returns whether a number of the output is one that was copied from the device, with as many bytes
 // or with fewer: host code widens floats and halves.
-inline bool is_copied_as(const NumberPlace& place, const std::byte* copied, std::size_t bytes) {
+//   type: of the copied bits; none: not known
+inline bool is_copied_as(const NumberPlace& place, const std::byte* copied, std::size_t bytes,
+                         ptx::Type type) {
+  using ptx::Type;
   if (place.bytes == bytes) return bits_at(copied, bytes) == bits_at(place.at, bytes);
   if (!place.is_float || bytes > place.bytes) return false;
   const double number = number_at(place);
@@ -40,8 +43,9 @@ inline bool is_copied_as(const NumberPlace& place, const std::byte* copied, std:
   };
   if (bytes == 4) return is_number(number_at({.at = copied, .bytes = 4, .is_float = true}));
   const auto half = static_cast<std::uint16_t>(bits_at(copied, bytes));
-  return bytes == 2 && (is_number(static_cast<double>(float_of_half(half))) ||
-                        is_number(static_cast<double>(float_of_bfloat16(half))));
+  const bool as_half = type != Type::bf16 && is_number(static_cast<double>(float_of_half(half)));
+  return bytes == 2 && (as_half || (type != Type::f16 &&
+                                    is_number(static_cast<double>(float_of_bfloat16(half)))));
 }
 
 // Returns what one number of the output is; nothing: host code calculates it.  Host code may pass
@@ -59,8 +63,15 @@ std::optional<vgpu::ShadowReading<typename Domain::Value>> shadow_of_result(
     const bool is_width = bytes == 2 || bytes == 4 || bytes == 8;
     if (copy->bytes.size() != bytes * count || !is_width) continue;
     bool is_same = true;
-    for (std::size_t i = 0; i < count && is_same; ++i)
-      is_same = is_copied_as(results.places[i], copy->bytes.data() + i * bytes, bytes);
+    for (std::size_t i = 0; i < count && is_same; ++i) {
+      const auto reading =
+          copy->cells.read(i * bytes, static_cast<std::uint32_t>(bytes), std::uint32_t{0});
+      ptx::Type type = ptx::Type::none;
+      if constexpr (requires { Domain::type_of(reading.value); }) {
+        if (reading.state == vgpu::ShadowState::value) type = Domain::type_of(reading.value);
+      }
+      is_same = is_copied_as(results.places[i], copy->bytes.data() + i * bytes, bytes, type);
+    }
     if (is_same) return copy->cells.read(number * bytes, static_cast<std::uint32_t>(bytes), 0);
   }
   return std::nullopt;

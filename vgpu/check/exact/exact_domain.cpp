@@ -66,16 +66,53 @@ bool ExactDomain::lifts(const ShadowOperation& operation) {
 }
 
 std::optional<ExactValue> ExactDomain::constant(std::uint64_t bits, Type type) {
-  if (is_plain_float(type)) return numbers_.float_of(number_of(bits, type));
+  if (is_plain_float(type)) {
+    Value value = numbers_.float_of(number_of(bits, type));
+    value.format = type;
+    return value;
+  }
   const unsigned width = integer_bits(type);
   if (width == 0) return std::nullopt;
   return numbers_.integer_of(bits, width);
 }
 
+Type ExactDomain::type_of(const Value& value) {
+  if (!value.is_ring()) return value.format;
+  return value.bits == 64 ? Type::b64 : value.bits == 32 ? Type::b32 : Type::b16;
+}
+
+// The float that a bf16 becomes if zeros are put below it.
+std::optional<ExactValue> ExactDomain::widened(const Value& value) {
+  if (value.is_ring() || value.format != Type::bf16) return std::nullopt;
+  Value result = value;
+  result.format = Type::f32;
+  return result;
+}
+
+bool ExactDomain::compare(const ShadowStep&, const ShadowOperation&,
+                          std::span<const Operand> operands, bool) {
+  if (operands.size() != 2) return false;
+  const auto is_nan = [](const Operand& one) {
+    return one.value.kind == Value::Kind::not_a_number;
+  };
+  return std::ranges::any_of(operands, is_nan) ||
+         (!operands[0].value.is_data && !operands[1].value.is_data);
+}
+
 std::optional<ExactValue> ExactDomain::apply(const ShadowStep&, const ShadowOperation& operation,
                                              std::span<const Operand> operands,
                                              const std::uint64_t*) {
-  if (operation.modifiers->relu || operation.modifiers->xorsign) return std::nullopt;
+  std::optional<Value> result = of_numbers(operation, operands);
+  if (!result || result->is_ring()) return result;
+  // Logic on a sign leaves the format.
+  if (is_plain_float(operation.result)) result->format = operation.result;
+  return result;
+}
+
+std::optional<ExactValue> ExactDomain::of_numbers(const ShadowOperation& operation,
+                                                  std::span<const Operand> operands) {
+  const ptx::Modifiers& m = *operation.modifiers;
+  if (m.relu || m.xorsign || m.absolute || m.out_of_bounds) return std::nullopt;
   // The bits of a float that are calculated with as an integer are another number, and so are those
   // of an integer that are taken as a float.
   const auto has = [&](auto is_kind) {
@@ -176,13 +213,19 @@ std::optional<ExactValue> ExactDomain::of_sign(const ShadowOperation& operation,
   const Operand &number = operands[is_first ? 0 : 1], &mask = operands[is_first ? 1 : 0];
   const std::uint64_t sign = std::uint64_t{1} << (8 * ptx::bytes_of(operation.type) - 1);
   if (!mask.is_plain) return std::nullopt;
-  if (operation.opcode == Opcode::xor_ && mask.bits == sign) return numbers_.negative(number.value);
-  if (operation.opcode == Opcode::and_ && mask.bits == sign - 1)
-    return numbers_.absolute(number.value);
-  // The toolkit's expf() makes a power of 2 of the bits of a whole number.
-  if (operation.opcode == Opcode::shl_ && is_first)
-    return numbers_.function(fmt::format("bits << {}", mask.bits), number.value);
-  return std::nullopt;
+  const Type format = number.value.format;
+  std::optional<Value> result;
+  if (operation.opcode == Opcode::xor_ && mask.bits == sign) {
+    result = numbers_.negative(number.value);
+  } else if (operation.opcode == Opcode::and_ && mask.bits == sign - 1) {
+    result = numbers_.absolute(number.value);
+  } else if (operation.opcode == Opcode::shl_ && is_first) {
+    // The toolkit's expf() makes a power of 2 of the bits of a whole number.
+    result = numbers_.function(fmt::format("bits of {} << {}", static_cast<int>(format), mask.bits),
+                               number.value);
+  }
+  if (result) result->format = format;
+  return result;
 }
 
 std::optional<ExactValue> ExactDomain::of_integers(const ShadowOperation& operation,
@@ -294,7 +337,13 @@ std::optional<ExactValue> ExactDomain::indicator(const Comparison& comparison, b
 // A selection of the greater or of the less of two numbers, or of 1 and 0.
 std::optional<ExactValue> ExactDomain::select(const ShadowStep&, const Comparison& given,
                                               const Value& if_true, const Value& if_false) {
-  if (if_true == if_false) return if_true;
+  if (if_true.format != if_false.format) return std::nullopt;
+  if (if_true == if_false) {
+    // Floats that are equal may have other bits: zeros, NaNs.
+    Value either = if_true;
+    either.is_data = either.is_data || !either.is_ring();
+    return either;
+  }
   const std::optional<Comparison> comparison = comparison_behind(given);
   if (!comparison) return std::nullopt;
   if (is_constant(if_true) && is_constant(if_false)) {
@@ -310,7 +359,9 @@ std::optional<ExactValue> ExactDomain::select(const ShadowStep&, const Compariso
   if (comparison->a.is_ring() == is_plain_float(comparison->type)) return std::nullopt;
   const bool is_signed = is_plain_float(comparison->type) || ptx::is_signed(comparison->type);
   const Extremum which = *is_greater == is_in_order ? Extremum::greatest : Extremum::least;
-  return numbers_.extremum(which, is_signed, comparison->a, comparison->b);
+  std::optional<Value> result = numbers_.extremum(which, is_signed, comparison->a, comparison->b);
+  if (result) result->format = if_true.format;
+  return result;
 }
 
 }  // namespace warpcheck::vgpu

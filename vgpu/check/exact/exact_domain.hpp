@@ -28,21 +28,23 @@ class ExactDomain {
   [[nodiscard]] const std::optional<Decision>& decision() const { return decision_; }
 
   static bool is_data(const Value& value) { return value.is_data; }
+  static ptx::Type type_of(const Value& value);
+  static std::optional<Value> widened(const Value& value);
   // Constants in floats are calculated with exactly, too: 1.0f / 3 is a third.
   static bool lifts(const ShadowOperation& operation);
   std::optional<Value> constant(std::uint64_t bits, ptx::Type type);
   std::optional<Value> apply(const ShadowStep&, const ShadowOperation& operation,
                              std::span<const Operand> operands, const std::uint64_t*);
-  // A comparison of constants is not one of data.
+  // A comparison of constants is not one of data, and a NaN is neither less nor greater than data.
   static bool compare(const ShadowStep&, const ShadowOperation&, std::span<const Operand> operands,
-                      bool) {
-    return operands.size() == 2 && !operands[0].value.is_data && !operands[1].value.is_data;
-  }
+                      bool);
   std::optional<Value> select(const ShadowStep&, const ShadowComparison<Value>& comparison,
                               const Value& if_true, const Value& if_false);
   void decided(const ShadowStep& step, ShadowDecision what, std::uint32_t site);
 
  private:
+  std::optional<Value> of_numbers(const ShadowOperation& operation,
+                                  std::span<const Operand> operands);
   std::optional<Value> of_floats(const ShadowOperation& operation,
                                  std::span<const Operand> operands);
   std::optional<Value> of_integers(const ShadowOperation& operation,

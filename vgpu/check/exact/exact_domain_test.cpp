@@ -71,5 +71,77 @@ TEST(ExactDomain, RoundingAndSaturationAreFunctions) {
   EXPECT_EQ(machine.apply(Opcode::add_, Type::f32, {one, half}, saturates), std::nullopt);
 }
 
+// Halves are no bfloats, whatever their number is, and words are no double words.
+TEST(ExactDomain, ValuesKnowTheTypeOfTheirBits) {
+  Machine machine;
+  ExactValue a = machine.numbers.new_float();
+  a.format = Type::f32;
+  ptx::Modifiers none;
+  const std::vector<ShadowOperand<ExactValue>> operands{{false, a, 0}};
+  const Result half =
+      machine.domain.apply({}, {Opcode::cvt_, &none, Type::f32, Type::f16}, operands, nullptr);
+  ASSERT_NE(half, std::nullopt);
+  EXPECT_EQ(*half, a);
+  EXPECT_EQ(ExactDomain::type_of(*half), Type::f16);
+  for (const Type type : {Type::f16, Type::b16, Type::u16})
+    EXPECT_TRUE(is_of_type<ExactDomain>(*half, type));
+  for (const Type type : {Type::bf16, Type::f32, Type::b32})
+    EXPECT_FALSE(is_of_type<ExactDomain>(*half, type));
+  EXPECT_TRUE(is_of_type<ExactDomain>(a, Type::tf32));
+  EXPECT_FALSE(is_of_type<ExactDomain>(machine.numbers.new_integer(32), Type::s64));
+  EXPECT_TRUE(is_of_type<ExactDomain>(machine.numbers.new_integer(32), Type::u32));
+  ExactValue other = a;
+  other.format = Type::bf16;
+  const ShadowComparison<ExactValue> any{ptx::Compare::gt, Type::f32, a, a, true};
+  EXPECT_EQ(machine.domain.select({}, any, *half, other), std::nullopt);
+  EXPECT_EQ(ExactDomain::widened(*half), std::nullopt);
+  EXPECT_EQ(ExactDomain::widened(other)->format, Type::f32);
+}
+
+// 0.0 and -0.0 are equal, and their bits are not, so what a selection of the two makes is data.
+TEST(ExactDomain, EqualFloatsMayHaveOtherBits) {
+  Machine machine;
+  const ExactValue x = machine.numbers.new_float();
+  const ExactValue zero = *machine.domain.constant(0, Type::f32);
+  const ExactValue negative = *machine.domain.constant(0x80000000, Type::f32);
+  ASSERT_EQ(zero, negative);
+  const ShadowComparison<ExactValue> greater{ptx::Compare::gt, Type::f32, x, zero, true};
+  EXPECT_TRUE(ExactDomain::is_data(*machine.domain.select({}, greater, zero, negative)));
+  const ExactValue one = machine.numbers.integer_of(1, 32);
+  EXPECT_FALSE(ExactDomain::is_data(*machine.domain.select({}, greater, one, one)));
+}
+
+// What a NaN is compared with does not matter, so the comparison is none of data.
+TEST(ExactDomain, NothingIsLessThanANaN) {
+  Machine machine;
+  const ExactValue x = machine.numbers.new_float();
+  const ExactValue nan = *machine.domain.constant(0x7fc00000, Type::f32);
+  ptx::Modifiers modifiers;
+  modifiers.compare = ptx::Compare::gt;
+  const ShadowOperation setp{Opcode::setp_, &modifiers, Type::f32, Type::pred};
+  const std::vector<ShadowOperand<ExactValue>> with_nan{{false, x, 0}, {true, nan, 0}};
+  EXPECT_TRUE(machine.domain.compare({}, setp, with_nan, false));
+  const std::vector<ShadowOperand<ExactValue>> with_data{{false, x, 0}, {false, x, 0}};
+  EXPECT_FALSE(machine.domain.compare({}, setp, with_data, false));
+}
+
+TEST(ExactDomain, ModifiersThatChangeNumbersAreKnown) {
+  Machine machine;
+  const ExactValue a = machine.numbers.new_float(), b = machine.numbers.new_float();
+  ptx::Modifiers absolute, clamps;
+  absolute.absolute = true;
+  clamps.out_of_bounds = true;
+  EXPECT_EQ(machine.apply(Opcode::min_, Type::f32, {a, b}, absolute), std::nullopt);
+  EXPECT_EQ(machine.apply(Opcode::fma_, Type::f16, {a, b, a}, clamps), std::nullopt);
+}
+
+// 1 of 16 bits and 1 of 32 bits are other functions of a comparison.
+TEST(ExactDomain, IndicatorsHaveAWidth) {
+  Machine machine;
+  const ExactValue a = machine.numbers.new_float(), b = machine.numbers.new_float();
+  EXPECT_EQ(machine.numbers.indicator("gt", a, b, 16)->bits, 16);
+  EXPECT_EQ(machine.numbers.indicator("gt", a, b, 32)->bits, 32);
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -156,7 +156,7 @@ std::optional<ExactValue> ExactNumbers::indicator(const std::string& comparison,
       std::max<std::uint64_t>(greatest_degree_, std::max(a.degree + a.below, b.degree + b.below));
   Value like = integer_of(0, bits);
   like.is_data = true;
-  return call(comparison, {a.payload, b.payload, a.bits}, like);
+  return call(comparison, {a.payload, b.payload, a.bits, bits}, like);
 }
 
 // |x| is a function of the two numbers x and -x.

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "vgpu/ptx/vocabulary.hpp"
+
 namespace warpcheck::vgpu {
 
 struct ExactValue {
@@ -20,7 +22,13 @@ struct ExactValue {
   std::uint8_t bits = 0;                // ring: 16, 32 or 64
   std::uint16_t degree = 0, below = 0;  // bounds of the degrees of numerator and denominator
   std::uint64_t payload = 0;            // field: the element; ring: the number of the element
-  friend bool operator==(const ExactValue&, const ExactValue&) = default;
+  // A float's: what its bits are; none: not known.
+  ptx::Type format = ptx::Type::none;
+  // Whether they are the same number, in whatever format.
+  friend bool operator==(const ExactValue& x, const ExactValue& y) {
+    return x.kind == y.kind && x.is_data == y.is_data && x.bits == y.bits && x.degree == y.degree &&
+           x.below == y.below && x.payload == y.payload;
+  }
 
   [[nodiscard]] bool is_field() const { return kind == Kind::field; }
   [[nodiscard]] bool is_ring() const { return kind == Kind::ring; }

@@ -19,11 +19,14 @@
 //     static bool is_data(const Value&);
 //     // The value of plain bits; nothing: they have none (NaN), and what is computed is lost.
 //     std::optional<Value> constant(std::uint64_t bits, ptx::Type);
+//     // Optional: the type of the bits that the value is in; none: not known.  A value whose bits
+//     are
+//     // read as another type of float, or in another width, is lost.
+//     static ptx::Type type_of(const Value&);
 //     // Optional: the value of a literal that means the very number that it is.
 //     static std::optional<Value> literal(std::uint64_t bits, ptx::Type);
 //     // Optional: the value of eight bytes whose lower word is that of a value, and whose upper
-//     word
-//     // is another; nothing: it is lost.
+//     // word is another; nothing: it is lost.
 //     static std::optional<Value> rescaled(const Value&, std::uint64_t bits);
 //     // Optional: the value of a float whose upper half is this value, and whose other half is 0;
 //     // nothing: it is no bf16.
@@ -81,6 +84,22 @@ struct ShadowOperand {
   Value value{};           // of plain bits, what constant() says
   std::uint64_t bits = 0;  // the kernel's
 };
+
+// Returns whether a value's bits may be read as a number of a type: halves are no bfloats.  What
+// becomes of floats that are read as integers is the domain's.
+template <class Domain>
+bool is_of_type(const typename Domain::Value& value, ptx::Type type) {
+  if constexpr (requires { Domain::type_of(value); }) {
+    const auto of_bits = [](ptx::Type one) {
+      return one == ptx::Type::tf32 ? ptx::Type::f32 : one;
+    };
+    const ptx::Type own = of_bits(Domain::type_of(value)), read = of_bits(type);
+    if (own == read || own == ptx::Type::none || read == ptx::Type::none) return true;
+    const bool are_floats = ptx::is_float(own) && ptx::is_float(read);
+    return !are_floats && ptx::bytes_of(own) == ptx::bytes_of(read);
+  }
+  return true;
+}
 
 // A comparison whose outcome depends on data.
 template <class Value>

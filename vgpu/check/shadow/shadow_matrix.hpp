@@ -88,6 +88,8 @@ std::vector<ShadowElement<typename Domain::Value>> shadow_matrix(
       for (std::uint32_t part = 0; part < places.parts(); ++part) {
         const MatrixPlace at = places.at(lane, reg, part);
         ShadowReading<Value> reading = registers.read(frame, ref, lane, part * bytes, bytes, site);
+        if (reading.state == ShadowState::value && !is_of_type<Domain>(reading.value, type))
+          reading = {ShadowState::lost, {}, site};
         if (reading.state == ShadowState::lost && Domain::kTrustsBits) reading = {};
         const std::uint64_t bits =
             shadow_bits_of(frame.bits_of(ref, lane, part * bytes, bytes), type);

@@ -158,7 +158,9 @@ class ShadowMeetings {
       std::optional<Value> value = one.value.value;
       if (one.value.state == ShadowState::plain)
         value = domain.constant(one.bits, instr.modifiers.type);
-      if (one.value.state == ShadowState::lost) value = std::nullopt;
+      const bool is_other = one.value.state == ShadowState::value &&
+                            !is_of_type<Domain>(one.value.value, instr.modifiers.type);
+      if (one.value.state == ShadowState::lost || is_other) value = std::nullopt;
       std::optional<Operand> next;
       if (value) next = Operand{one.value.state == ShadowState::plain, *value, one.bits};
       if (!is_first && sum && next) {

@@ -219,6 +219,8 @@ class ShadowPlane : public Observer {
   void pack(bool unpacks);
   void put_together(Cells& words, unsigned lane) const;
   void select();
+  [[nodiscard]] ptx::Type selected_type(const Reading& other,
+                                        const ShadowComparison<Value>& comparison) const;
   [[nodiscard]] std::optional<Value> selected(const ShadowPredicates<Value>& predicates,
                                               unsigned lane);
   void compare(const ShadowRule& rule);
@@ -239,6 +241,7 @@ class ShadowPlane : public Observer {
   void combine(Cells& memory, std::uint64_t at, const Ref& ref, unsigned lane, std::uint32_t part,
                std::uint64_t found);
   std::optional<Value> value_of(const Reading& reading, std::uint64_t bits, ptx::Type type);
+  [[nodiscard]] static Reading as_type(const Reading& reading, ptx::Type type);
 
   Domain& domain_;
   ShadowHost<Value> host_;

@@ -198,7 +198,8 @@ bool ShadowPlane<Domain>::gather_row(const Ref& ref, ptx::Type type, std::size_t
     std::memcpy(&bits, bits_row + lane * std::size_t{bytes}, is_wide ? 8 : 4);
     const typename Cells::Word* const word =
         row == nullptr ? nullptr : row + (is_wide ? std::size_t{2} : std::size_t{1}) * lane;
-    if (word != nullptr && !is_wide && Cells::is_whole_word(*word)) {
+    if (word != nullptr && !is_wide && Cells::is_whole_word(*word) &&
+        is_of_type<Domain>(word->first.value, type)) {
       Operand& operand = current_.operands[element][lane][source];
       operand.is_plain = false;
       operand.bits = bits;
@@ -215,8 +216,9 @@ bool ShadowPlane<Domain>::gather_row(const Ref& ref, ptx::Type type, std::size_t
 template <class Domain>
 void ShadowPlane<Domain>::gather_operand(const Reading& given, std::uint64_t bits, ptx::Type type,
                                          std::size_t source, unsigned lane, std::uint32_t element) {
-  const bool is_trusted = given.state == ShadowState::lost && Domain::kTrustsBits;
-  const Reading& reading = is_trusted ? kPlainReading : given;
+  const Reading typed = as_type(given, type);
+  const bool is_trusted = typed.state == ShadowState::lost && Domain::kTrustsBits;
+  const Reading& reading = is_trusted ? kPlainReading : typed;
   Operand& operand = current_.operands[element][lane][source];
   operand.is_plain = reading.state == ShadowState::plain;
   operand.bits = bits;
@@ -241,12 +243,21 @@ template <class Domain>
 std::optional<typename Domain::Value> ShadowPlane<Domain>::value_of(const Reading& reading,
                                                                     std::uint64_t bits,
                                                                     ptx::Type type) {
-  switch (reading.state) {
+  switch (as_type(reading, type).state) {
     case ShadowState::plain: return domain_.constant(bits, type);
     case ShadowState::value: return reading.value;
     case ShadowState::lost: return std::nullopt;
   }
   return std::nullopt;
+}
+
+// What bits are that are read as a number of a type.
+template <class Domain>
+typename ShadowPlane<Domain>::Reading ShadowPlane<Domain>::as_type(const Reading& reading,
+                                                                   ptx::Type type) {
+  const bool is_other =
+      reading.state == ShadowState::value && !is_of_type<Domain>(reading.value, type);
+  return is_other ? Reading{ShadowState::lost, {}, kTorn} : reading;
 }
 
 template <class Domain>
@@ -379,6 +390,20 @@ void ShadowPlane<Domain>::pack(bool unpacks) {
   });
 }
 
+// Returns the type of one side of a selection: as the instruction says, or as that of the other
+// side, whatever was compared.
+template <class Domain>
+ptx::Type ShadowPlane<Domain>::selected_type(const Reading& other,
+                                             const ShadowComparison<Value>& comparison) const {
+  const ptx::Type type = current_.instr->modifiers.type;
+  if (ptx::is_float(type) || other.state == ShadowState::plain) return type;
+  if constexpr (requires { Domain::type_of(other.value); }) {
+    if (other.state == ShadowState::value && Domain::type_of(other.value) != ptx::Type::none)
+      return Domain::type_of(other.value);
+  }
+  return comparison.type;
+}
+
 // Returns the value of a selection by a predicate that is lost; nothing: it has none.
 template <class Domain>
 auto ShadowPlane<Domain>::selected(const ShadowPredicates<Value>& predicates, unsigned lane)
@@ -387,7 +412,6 @@ auto ShadowPlane<Domain>::selected(const ShadowPredicates<Value>& predicates, un
   const Instr& instr = *current_.instr;
   const ShadowComparison<Value>& comparison = (*predicates.compared)[lane];
   const bool is_float = ptx::is_float(instr.modifiers.type);
-  const ptx::Type type = kFollowsOutcomes && is_float ? instr.modifiers.type : comparison.type;
   const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
   const auto reading_of = [&](const Ref& ref) {
     return current_.warp->registers.read(current_.frame, ref, lane, 0, bytes, kTorn);
@@ -402,7 +426,8 @@ auto ShadowPlane<Domain>::selected(const ShadowPredicates<Value>& predicates, un
     const Reading& reading = readings[i];
     const bool trusts = Domain::kTrustsBits && reading.state == ShadowState::lost;
     return value_of(trusts ? kPlainReading : reading,
-                    current_.frame.bits_of(instr[operand], lane, 0, bytes), type);
+                    current_.frame.bits_of(instr[operand], lane, 0, bytes),
+                    selected_type(readings[1 - i], comparison));
   };
   const std::optional<Value> if_true = value_in(0, ComputeOperand::a),
                              if_false = value_in(1, ComputeOperand::b);

@@ -217,7 +217,8 @@ void ShadowPlane<Domain>::combine(Cells& memory, std::uint64_t at, const Ref& re
   const bool is_stale = std::ranges::count(current_.updated_plain, at) != 0;
   if (is_plain && (is_stale || !Domain::lifts(operation)))
     return current_.updated_plain.push_back(at);
-  const auto operand_of = [&](const Reading& reading, std::uint64_t bits) {
+  const auto operand_of = [&](const Reading& given, std::uint64_t bits) {
+    const Reading reading = as_type(given, type);
     const bool trusts = Domain::kTrustsBits && reading.state == ShadowState::lost;
     const std::optional<Value> value = value_of(trusts ? Reading{} : reading, bits, type);
     return value ? std::optional<Operand>({reading.state != ShadowState::value, *value, bits})
