@@ -116,6 +116,11 @@ Finding host_copy_finding(FindingKind kind, bool write, std::uint64_t address, s
   return finding;
 }
 
+std::string_view kind_of_memory(const Allocation& allocation) {
+  if (!allocation.is_mapped()) return "memory of a device";
+  return allocation.page_locked ? "page-locked memory" : "managed memory";
+}
+
 std::string_view how_it_went(const Allocation& gone) {
   if (gone.is_region) return "unregistered (NVTX)";
   return gone.of_virtual ? "unmapped (cuMemUnmap)" : "freed";
@@ -299,13 +304,24 @@ Finding host_use_of_device_memory(bool write, std::uint64_t address, std::uint64
   return finding;
 }
 
-Finding host_free_of_device_memory(const Allocation& allocation, const HostPlace& place) {
+Finding host_use_out_of_bounds(bool write, std::uint64_t address, std::uint64_t bytes,
+                               const Allocation& allocation, const HostPlace& place) {
+  Finding finding =
+      host_copy_finding(FindingKind::out_of_bounds, write, address, bytes, allocation);
+  finding.accesses = {host_side(write, place)};
+  finding.message =
+      fmt::format("(1) is outside of the {}{}", kind_of_memory(allocation), text_of_code(place, 1));
+  return finding;
+}
+
+Finding host_free_of_cuda_memory(const Allocation& allocation, const HostPlace& place) {
   AccessSide freeing = host_side(false, place);
   freeing.role = "host free";
   Objection objection;
   objection.object = name_of_block(allocation);
   objection.message =
-      "(1) gives memory of a device to free(), realloc() or delete, which have not allocated it" +
+      fmt::format("(1) gives {} to free(), realloc() or delete, which have not allocated it",
+                  kind_of_memory(allocation)) +
       text_of_code(place, 1);
   Finding finding = finding_of(std::move(objection), std::move(freeing));
   finding.space = "global";

@@ -34,8 +34,12 @@ Finding host_use_of_freed(bool write, std::uint64_t address, std::uint64_t bytes
 // The same for memory of a device, whose address means nothing to the host.
 Finding host_use_of_device_memory(bool write, std::uint64_t address, std::uint64_t bytes,
                                   const Allocation& allocation, const HostPlace& place);
-// The same for free(), which reads what stands before the block that it is given.
-Finding host_free_of_device_memory(const Allocation& allocation, const HostPlace& place);
+// The same for memory that the host shares, whose nearest allocation this is.
+Finding host_use_out_of_bounds(bool write, std::uint64_t address, std::uint64_t bytes,
+                               const Allocation& allocation, const HostPlace& place);
+// Makes the finding for free(), which reads what stands before the block that it is given: memory
+// of a device, or memory that the host shares.
+Finding host_free_of_cuda_memory(const Allocation& allocation, const HostPlace& place);
 Finding host_copy_of_heap(std::string_view call, bool write, std::uint64_t address,
                           std::uint64_t bytes, const Allocation& allocation);
 

@@ -55,6 +55,7 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
     warpcheck::vgpu::Allocation* const allocation = device.allocations().allocate_mapped(bytes);
     if (allocation == nullptr) return cudaErrorMemoryAllocation;
     allocation->managed = true;
+    device.host_accesses().allocated(*allocation);
     *pointer = reinterpret_cast<void*>(allocation->address);
     return cudaSuccess;
   });

@@ -123,6 +123,7 @@ cudaError_t allocate_host(Device& device, void** pointer, std::size_t bytes, uns
   vgpu::Allocation* const allocation = device.allocations().allocate_mapped(bytes);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
   allocation->page_locked = true;
+  device.host_accesses().allocated(*allocation);
   *pointer = reinterpret_cast<void*>(allocation->address);
   device.host_blocks().add({allocation->address, bytes, flags, false, allocation, device.number()});
   return cudaSuccess;

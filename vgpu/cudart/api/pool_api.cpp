@@ -79,6 +79,7 @@ cudaError_t allocate_from(Device& device, MemoryPool& pool, Stream& stream, std:
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
   allocation->managed = !is_of_device;
   allocation->page_locked = pool.memory == PoolMemory::of_host;
+  if (!is_of_device) device.host_accesses().allocated(*allocation);
   add_to_pool(pool, *allocation);
   *pointer = reinterpret_cast<void*>(allocation->address);
   if (stream.capture != nullptr) return cudaSuccess;

@@ -52,6 +52,11 @@ bool is_in_free(const std::vector<const void*>& code) {
 }
 constexpr std::uint64_t kSizeOfChunk = sizeof(std::size_t);  // before its address
 
+// Of memory that the host shares, before its red zone.
+std::uint64_t round_to_pages(std::uint64_t bytes) {
+  return (bytes + vgpu::kRedZone - 1) / vgpu::kRedZone * vgpu::kRedZone;
+}
+
 // Calls `each(part, offset, bytes)` for the live memory in the pages.
 template <typename Each>
 void for_each_part(const vgpu::DeviceMemory& memory, const std::vector<AddressRange>& pages,
@@ -189,7 +194,7 @@ void HostAccesses::report_unordered(const std::vector<SeenAccess>& seen, Operati
       change_unseen(access);
       continue;
     }
-    if (is_reported_as_free(access)) continue;
+    if (is_reported_as_free(access) || is_reported_as_overrun(access)) continue;
     const vgpu::Allocation* const found = dependencies_.memory.nearest(access.address);
     if (found == nullptr || access.address - found->address >= found->bytes) continue;
     const std::uint64_t offset = access.address - found->address;
@@ -235,11 +240,27 @@ void HostAccesses::report_unordered(const std::vector<SeenAccess>& seen, Operati
 
 bool HostAccesses::is_reported_as_free(const SeenAccess& access) {
   const std::uint64_t address = access.address + kSizeOfChunk;
-  if (access.write || !vgpu::is_of_devices_alone(address)) return false;
-  const vgpu::Allocation* const given = dependencies_.memory.nearest(address);
-  if (given == nullptr || address - given->address >= given->bytes || !given->live) return false;
+  const vgpu::Allocation* const given =
+      access.write ? nullptr : dependencies_.memory.nearest(address);
+  if (given == nullptr || address - given->address >= given->bytes) return false;
+  const bool is_of_device = vgpu::is_of_devices_alone(address) && given->live;
+  const bool is_at_edge = given->has_two_views() && address == given->address;
+  if (!is_of_device && !is_at_edge) return false;
   if (!is_in_free(host_watch()->code(access.code))) return false;
-  dependencies_.findings.add(vgpu::host_free_of_device_memory(*given, place_of(access)));
+  dependencies_.findings.add(vgpu::host_free_of_cuda_memory(*given, place_of(access)));
+  return true;
+}
+
+bool HostAccesses::is_reported_as_overrun(const SeenAccess& access) {
+  if (vgpu::is_of_devices_alone(access.address)) return false;
+  const vgpu::Allocation* const below = dependencies_.memory.nearest(access.address);
+  if (below != nullptr && access.address - below->address < round_to_pages(below->bytes)) {
+    return false;
+  }
+  const vgpu::Allocation* const nearest = dependencies_.memory.closest(access.address);
+  if (nearest == nullptr || !nearest->live || !nearest->has_two_views()) return false;
+  dependencies_.findings.add(vgpu::host_use_out_of_bounds(
+      access.write, access.address, access.bytes, *nearest, place_of(access)));
   return true;
 }
 
@@ -371,12 +392,20 @@ void HostAccesses::host_knows_all(bool has_waited) {
   host_watch()->stop();
 }
 
+// If the memory has one view alone, the runtime itself uses it where the program does.
+void HostAccesses::allocated(const vgpu::Allocation& allocation) {
+  if (!are_watched() || !allocation.has_two_views()) return;
+  const std::uint64_t end = allocation.address + round_to_pages(allocation.bytes);
+  host_watch()->watch_edges(
+      {{allocation.address - vgpu::kRedZone, allocation.address}, {end, end + vgpu::kRedZone}});
+}
+
 void HostAccesses::freed(const vgpu::Allocation& allocation) {
   if (!are_watched() || !allocation.has_two_views()) return;
   // Includes the red zones, so that adjacent allocations become one range.
-  const std::uint64_t pages = (allocation.bytes + vgpu::kRedZone - 1) / vgpu::kRedZone;
   host_watch()->watch_freed(
-      {allocation.address - vgpu::kRedZone, allocation.address + (pages + 1) * vgpu::kRedZone});
+      {allocation.address - vgpu::kRedZone,
+       allocation.address + round_to_pages(allocation.bytes) + vgpu::kRedZone});
 }
 
 void HostAccesses::report_freed(const SeenAccess& seen, const vgpu::Allocation& freed) {

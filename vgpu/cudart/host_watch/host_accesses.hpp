@@ -64,7 +64,7 @@ class HostAccesses {
   //               for the function itself
   std::uint32_t host_function_begins(const Operation& operation, bool signals_host);
   void host_function_ended(std::uint32_t number);
-  // Catches accesses to memory of devices.
+  // Catches accesses to memory that is not the program's.
   //   report_now: calls report()
   void watch_device_memory(void (*report_now)()) const {
     if (are_watched()) host_watch()->watch_device_memory(report_now);
@@ -74,6 +74,8 @@ class HostAccesses {
   // The host has waited for all operations.
   //   has_waited: in a call; otherwise a call has told it
   void host_knows_all(bool has_waited);
+  // The API has allocated memory that the host shares: the pages before and behind are watched.
+  void allocated(const vgpu::Allocation& allocation);
   // The API frees the allocation, or everything.
   void freed(const vgpu::Allocation& allocation);
   void forget_all();
@@ -114,6 +116,7 @@ class HostAccesses {
   void pass_over_unseen();
   void report_unordered(const std::vector<SeenAccess>& seen, Operations& operations);
   bool is_reported_as_free(const SeenAccess& access);
+  bool is_reported_as_overrun(const SeenAccess& access);
   bool read_signals(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
                     Function* function, const Operations& operations);
   void report_unreleased(const SeenAccess& access, const Ended& ended, const vgpu::Allocation& part,

@@ -59,6 +59,7 @@ class ScriptedWatch final : public HostWatch {
   void watch(const std::vector<AddressRange>&) override {}
   void stop() override {}
   void watch_freed(const AddressRange&) override {}
+  void watch_edges(const std::vector<AddressRange>&) override {}
   void forget_all() override {}
   void watch_device_memory(void (*)()) override {}
   bool takes_polls() override { return false; }

@@ -45,8 +45,11 @@ class HostWatch {
   virtual void watch_again() = 0;
   // Watches only freed memory from now on.
   virtual void stop() = 0;
-  // The range no longer belongs to the program, permanently.
+  // The range no longer belongs to the program, permanently.  An access is reported at once, as it
+  // may end the program.
   virtual void watch_freed(const AddressRange& range) = 0;
+  // The same for ranges that never belong to it: those before and behind its memory.
+  virtual void watch_edges(const std::vector<AddressRange>& edges) = 0;
   // All memory is unmapped: nothing is watched any more.
   virtual void forget_all() = 0;
 
@@ -59,7 +62,8 @@ class HostWatch {
   virtual std::vector<const void*> code(std::uint32_t number) = 0;
   // Returns whether the program has repeatedly read one location since the last call.
   virtual bool takes_polls() = 0;
-  // Catches accesses to memory of devices, which end the program.
+  // Catches accesses to memory that is not the program's, from now on those of devices too, which
+  // end the program.
   //   report: reports the accesses that were seen, at once
   virtual void watch_device_memory(void (*report)()) = 0;
   // Returns whether the program never reads the result of the call behind which these addresses

@@ -183,6 +183,7 @@ class PageWatch final : public HostWatch {
   void watch_again() override;
   void stop() override;
   void watch_freed(const AddressRange& range) override;
+  void watch_edges(const std::vector<AddressRange>& edges) override;
   void forget_all() override;
   void watch_device_memory(void (*report)()) override {
     report_ = report;
@@ -200,6 +201,8 @@ class PageWatch final : public HostWatch {
 
   // Called in a handler, or before a system call.
   bool handle_fault(std::uint64_t address, ucontext_t& context);
+  // Reports an access to memory that is not the program's, if the last fault was one.
+  void report_foreign();
   // Reports that the program accesses memory of a device; its fault is not handled.
   void report_device_memory(std::uint64_t address, const ucontext_t& context);
   void take_back_lent();
@@ -239,7 +242,8 @@ class PageWatch final : public HostWatch {
   std::uint64_t stepped_ = 0, faults_ = 0;
   std::atomic<bool> gave_up_{false};
   bool gave_pages_ = false;
-  std::uint32_t frees_ = 0;
+  std::uint32_t frees_ = 0, edges_ = 0;
+  std::atomic<bool> saw_foreign_{false};
   bool frees_are_blocked_ = false;
   const char* unwatched_interface_ = nullptr;
   bool is_blocked_ = false, was_blocked_ = false, has_too_many_ = false;
@@ -269,6 +273,7 @@ void on_fault(int, siginfo_t* info, void* context) {
     watch().report_device_memory(address, *static_cast<ucontext_t*>(context));
     watch().faults.pass_on(info, context);
   }
+  watch().report_foreign();
   errno = error;
 }
 
@@ -349,6 +354,18 @@ void PageWatch::watch_freed(const AddressRange& range) {
   pages_.take_freed(range);
 }
 
+// A thread that blocks the signals is not looked for: it comes here only with a defect.
+void PageWatch::watch_edges(const std::vector<AddressRange>& edges) {
+  // Each edge needs a mapping of the system (watch()).
+  constexpr std::uint32_t kEdgesMax = 8192;
+  if (edges_ >= kEdgesMax || this_thread_blocks()) return;
+  faults.install();
+  traps.install();
+  const std::lock_guard lock(lock_);
+  edges_ += static_cast<std::uint32_t>(edges.size());
+  for (const AddressRange& edge : edges) pages_.take_freed(edge);
+}
+
 void PageWatch::forget_all() {
   const std::lock_guard lock(lock_);
   pages_.forget_all();
@@ -424,6 +441,7 @@ bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
       instruction_at(static_cast<std::uint64_t>(registers[REG_RIP]), write);
   const SeenAccess access = access_of(address, write, instruction, context);
   const bool is_other = note(access);
+  saw_foreign_ = saw_foreign_ || is_freed;
   ++faults_;
   const bool is_often = pages_.count(page) > steps_of_page(stepped_);
   if (is_freed || is_often || instruction.is_repeated || lent.count == lent.pages.size()) {
@@ -442,6 +460,10 @@ bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
     pages_.give_all();
   }
   return true;
+}
+
+void PageWatch::report_foreign() {
+  if (report_ != nullptr && saw_foreign_.exchange(false)) report_();
 }
 
 void PageWatch::report_device_memory(std::uint64_t address, const ucontext_t& context) {

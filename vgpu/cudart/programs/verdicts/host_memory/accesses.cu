@@ -147,6 +147,23 @@
 // says device_given_to_free: was killed by signal 11 (Segmentation fault)
 // case device_deleted: | | device-deleted
 // expect device_deleted: error invalid-free deleted
+// case managed_given_to_free: | | edge-given-to-free
+// expect managed_given_to_free: error invalid-free managed_given_to_free
+// says managed_given_to_free: (1) gives managed memory to free(), realloc() or delete
+// case page_locked_deleted: | | edge-deleted
+// expect page_locked_deleted: error invalid-free page_locked_deleted
+// says page_locked_deleted: (1) gives page-locked memory to free(), realloc() or delete
+// case freed_given_to_free: | | edge-freed-given-to-free
+// expect freed_given_to_free: error invalid-free freed_given_to_free
+// case overrun: | | edge-behind
+// expect overrun: error out-of-bounds overrun
+// says overrun: (1) is outside of the managed memory
+// says overrun: 0 bytes past the end of an allocation of 16384 bytes
+// prints overrun: 3
+// case underrun: | | edge-before
+// expect underrun: error out-of-bounds underrun
+// says underrun: 4 bytes before an allocation of 4 bytes
+// prints underrun: 0
 // case device_freed: | | device-freed
 // expect device_freed: error use-after-free device_used freed_on_device
 // says device_freed: (1) uses memory that has been freed; (2) freed it
@@ -511,6 +528,25 @@ static void device_memory(const std::string& mode) {
   }
 }
 
+void edges(const std::string& mode) {
+  if (mode == "edge-given-to-free") {
+    std::free(result);  //~ managed_given_to_free
+  } else if (mode == "edge-deleted") {
+    int* other = nullptr;
+    cudaMallocHost(&other, 64);
+    delete[] other;  //~ page_locked_deleted
+  } else if (mode == "edge-freed-given-to-free") {
+    cudaFree(values);
+    std::free(values);  //~ freed_given_to_free
+  } else if (mode == "edge-behind") {
+    int* const behind = values + kCount;
+    for (int i = 0; i < 3; ++i) behind[i] = i + 1;  //~ overrun
+    std::printf("%d\n", behind[2]);
+  } else if (mode == "edge-before") {
+    std::printf("%d\n", *(result - 1));  //~ underrun
+  }
+}
+
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   cudaMallocManaged(&values, kCount * sizeof(int));
@@ -520,6 +556,7 @@ int main(int argc, char** argv) {
   if (mode == "system-calls") system_calls();
   if (mode == "own-faults") own_faults();
   if (mode.rfind("device-", 0) == 0) device_memory(mode);
+  if (mode.rfind("edge-", 0) == 0) edges(mode);
   if (mode == "beside-a-thread-that-begins") read_beside_a_thread_that_begins();
   if (mode == "crash") {
     launch_half();
