@@ -395,6 +395,37 @@ void Transfers::host_touch(const Touch& now, const Operation& step,
   touch(Touch(now), {}, step);
 }
 
+namespace {
+
+// Whether the host itself has written what the launch has read as a flag.
+bool is_signal(const Touch& touch, std::uint32_t launch, const SignalsOfKernels& signals) {
+  if (!touch.write || touch.place == nullptr) return false;
+  const auto at = touch.rows.allocation->place_at(touch.rows.offset);
+  return signals.read(launch, *at.part, at.offset,
+                      static_cast<std::uint32_t>(touch.rows.box.width));
+}
+
+bool is_reported_by(const Touch& touch, const Operation& operation) {
+  return std::ranges::find(touch.reported_by, operation.number) != touch.reported_by.end();
+}
+
+}  // namespace
+
+// Reports the access again, as one that nothing orders with the launch.
+void Transfers::report_beside(const Touch& touch, std::span<const std::uint32_t> launch) {
+  for_each_row(touch.rows, [&](const Row& row) {
+    for_each_access(touch, row, launch, [&](const vgpu::HostAccess& access) {
+      if (const vgpu::LibraryOperand* const operand = touch.operand.operand.get()) {
+        findings_.checkers().on_late_operand(
+            {access.allocation, access.offset, access.bytes, access.write, operand, launch});
+        return;
+      }
+      observers_.notify_of_memory(
+          [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+    });
+  });
+}
+
 void Transfers::launched(std::uint32_t launch, const Operation& operation,
                          const SignalsOfKernels* signals) {
   const std::uint32_t itself[] = {launch};
@@ -405,33 +436,38 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
   }
   if (signals != nullptr) {
     touched_.visit_unordered(operation.clock, [&](const Touch& touch) {
-      const auto at = touch.rows.allocation->place_at(touch.rows.offset);
-      const bool is_signal = touch.write && touch.place != nullptr &&
-                             signals->read(launch, *at.part, at.offset,
-                                           static_cast<std::uint32_t>(touch.rows.box.width));
-      if (is_signal) signalled = std::max(signalled, touch.number);
+      if (is_signal(touch, launch, *signals)) signalled = std::max(signalled, touch.number);
     });
   }
   touched_.visit_unordered(operation.clock, [&](const Touch& touch) {
     if (!touch.rows.allocation->live) return;
     if (touch.number != 0 && touch.number <= signalled) return;
-    if (std::ranges::find(touch.reported_by, operation.number) != touch.reported_by.end()) return;
+    if (is_reported_by(touch, operation)) return;
     findings_.mishaps().perform(touch.asked_at);
-    for_each_row(touch.rows, [&](const Row& row) {
-      for_each_access(touch, row, itself, [&](const vgpu::HostAccess& access) {
-        if (const vgpu::LibraryOperand* const operand = touch.operand.operand.get()) {
-          findings_.checkers().on_late_operand(
-              {access.allocation, access.offset, access.bytes, access.write, operand, itself});
-          return;
-        }
-        observers_.notify_of_memory(
-            [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
-      });
-    });
+    report_beside(touch, itself);
   });
   left_.erase(operation.number);
   findings_.mishaps().perform(operation.asked_at);
   launches_.add(operation.stamp, launch);
+}
+
+void Transfers::ran_on(std::uint32_t launch, const Operation& operation,
+                       const SignalsOfKernels& signals) {
+  const std::uint32_t itself[] = {launch};
+  const auto given = signals_.find(operation.number);
+  std::uint64_t signalled = given == signals_.end() ? 0 : given->second;
+  std::vector<const Touch*> later;
+  touched_.visit_latest_unordered(operation.clock, [&](const Touch& touch) {
+    if (touch.place == nullptr) return true;
+    if (is_signal(touch, launch, signals)) signalled = std::max(signalled, touch.number);
+    if (touch.number <= signalled) return false;
+    const bool is_unordered = touch.rows.allocation->live && !is_reported_by(touch, operation);
+    if (is_unordered) later.push_back(&touch);
+    return true;
+  });
+  for (const Touch* const touch : later) {
+    if (touch->number > signalled) report_beside(*touch, itself);
+  }
 }
 
 void Transfers::forget(const OperationSet& known) {

@@ -143,6 +143,10 @@ class Transfers {
   void launched(std::uint32_t launch, const Operation& operation,
                 const SignalsOfKernels* signals = nullptr);
 
+  // The launch has run on and is suspended again: compares it with what the host itself has
+  // accessed since it last signalled the launch.  Later signals will hide that.
+  void ran_on(std::uint32_t launch, const Operation& operation, const SignalsOfKernels& signals);
+
   // Returns a number for an access by the host itself.
   std::uint64_t next_number() { return ++numbers_; }
   // A kernel has been suspended: accesses from now on run beside it, and are numbered in time
@@ -162,6 +166,7 @@ class Transfers {
  private:
   [[nodiscard]] std::uint64_t number_of_races() const;
   void touch(Touch&& now, const Bytes& bytes, const Operation& operation);
+  void report_beside(const Touch& touch, std::span<const std::uint32_t> launch);
   void check_overlap(std::string_view call, const Rows& target, const Rows& source,
                      const Operation& operation);
   //   ahead: as in HostAccess; host, bytes: the other side of a copy

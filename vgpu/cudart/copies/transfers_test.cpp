@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "vgpu/cudart/host_watch/signals_of_kernels.hpp"
 #include "vgpu/cudart/testing/device_parts.hpp"
 
 namespace warpcheck::cudart {
@@ -153,6 +154,59 @@ TEST_F(TransfersOfStreams, AreToldAgainWhenALaunchIsNotOrderedWithThem) {
   EXPECT_EQ(events.events, Events{});
   transfers_.launched(1, *operation());
   EXPECT_EQ(events.events, (Events{"late write 4+8, unordered 1"}));
+}
+
+// The launch polls the first word.
+class TransfersBesideASuspendedLaunch : public TransfersOfStreams {
+ protected:
+  static constexpr std::uint32_t kLaunch = 7;
+  TransfersBesideASuspendedLaunch() {
+    allocation.address = vgpu::kMappedBase;
+    vgpu::Access poll;
+    poll.space = ptx::Space::global;
+    poll.kind = vgpu::AccessKind::read;
+    poll.order = ptx::Order::relaxed;
+    poll.allocation = &allocation;
+    poll.bytes = 4;
+    poll.mask = 1;
+    signals_.begin(kLaunch);
+    signals_.on_access(poll);
+    transfers_.suspended(*kernel_);
+  }
+  void host_writes(std::uint32_t offset, const OperationPtr& step) {
+    Touch touch{.rows = row(offset, 4), .write = true, .place = &place_};
+    touch.number = transfers_.next_number();
+    transfers_.host_touch(touch, *step, {});
+  }
+  Events beside() {
+    events.events.clear();
+    transfers_.ran_on(kLaunch, *kernel_, signals_);
+    return events.events;
+  }
+
+  const OperationPtr kernel_ = operation();
+  const vgpu::HostPlace place_;
+  vgpu::DeviceMemory memory_;
+  SignalsOfKernels signals_{memory_};
+};
+
+TEST_F(TransfersBesideASuspendedLaunch, AreOrderedBeforeASignal) {
+  host_writes(8, operation());
+  host_writes(0, operation());
+  EXPECT_EQ(beside(), Events{});
+}
+
+TEST_F(TransfersBesideASuspendedLaunch, AreNotOrderedBehindTheLatestSignal) {
+  host_writes(8, operation());
+  host_writes(0, operation());
+  host_writes(12, operation());
+  EXPECT_EQ(beside(), (Events{"late write 12+4, unordered 7"}));
+}
+
+TEST_F(TransfersBesideASuspendedLaunch, MayKnowWhatItHasSignalled) {
+  host_writes(0, operation());
+  host_writes(12, operation({kernel_}));
+  EXPECT_EQ(beside(), Events{});
 }
 
 TEST_F(TransfersOfStreams, RaceWhereTheyShareAByteThatOneWrites) {

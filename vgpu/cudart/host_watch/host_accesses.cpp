@@ -57,11 +57,11 @@ std::uint64_t round_to_pages(std::uint64_t bytes) {
   return (bytes + vgpu::kRedZone - 1) / vgpu::kRedZone * vgpu::kRedZone;
 }
 
-// Calls `each(part, offset, bytes)` for the live memory in the pages.
-template <typename Each>
-void for_each_part(const vgpu::DeviceMemory& memory, const std::vector<AddressRange>& pages,
-                   const Each& each) {
-  for (const AddressRange& page : pages) {
+// Calls `each(part, offset, bytes, unseen)` for the live memory in the pages.
+template <typename Pages, typename Each>
+void for_each_part(const vgpu::DeviceMemory& memory, const Pages& pages, const Each& each) {
+  for (const auto& unseen : pages) {
+    const AddressRange& page = unseen.page;
     const vgpu::Allocation* found = memory.nearest(page.begin);
     if (found == nullptr || page.begin - found->address >= found->bytes) {
       found = memory.nearest(page.end - 1);
@@ -71,7 +71,7 @@ void for_each_part(const vgpu::DeviceMemory& memory, const std::vector<AddressRa
     if (begin >= found->bytes) continue;
     const std::uint64_t end = std::min(page.end - found->address, found->bytes);
     const auto at = found->place_at(begin);
-    each(*at.part, at.offset, static_cast<std::uint32_t>(end - begin));
+    each(*at.part, at.offset, static_cast<std::uint32_t>(end - begin), unseen);
   }
 }
 
@@ -120,46 +120,59 @@ void HostAccesses::report(Operations& operations) {
 
 void HostAccesses::change_unseen(const SeenAccess& change) {
   const AddressRange page{change.address, change.address + change.bytes};
-  if (change.kind == SeenAccess::Kind::unseen_begin) {
-    unseen_.push_back(page);
+  if (change.kind != SeenAccess::Kind::unseen_end) {
+    unseen_.push_back({page, change.kind == SeenAccess::Kind::unseen_reads_begin});
     return;
   }
-  const auto found = std::ranges::find(unseen_, page.begin, &AddressRange::begin);
+  const auto found = std::ranges::find(unseen_, page.begin,
+                                       [](const Unseen& unseen) { return unseen.page.begin; });
   if (found == unseen_.end()) return;
-  unseen_lately_.push_back(page);
+  unseen_lately_.push_back(*found);
   unseen_.erase(found);
 }
 
-// Any strong write so far to a page that is not watched may have been a signal that the host has
+// Any strong write so far to memory that is not watched may have been a signal that the host has
 // read.  Returns whether the host may know more by that.
 //   launches: that had begun to run
 bool HostAccesses::read_unseen_signals(std::uint32_t launches) {
-  if (unseen_.empty() || !signals_.has_any()) return false;
   bool is_signalled = false;
-  for_each_part(dependencies_.memory, unseen_,
-                [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t bytes) {
-                  for (const Ended& ended : ended_) {
-                    if (ended.launch >= launches || may_know_.includes(ended.clock)) continue;
-                    if (!signals_.wrote(ended.launch, part, offset, bytes)) continue;
-                    may_know_.join(ended.clock);
-                    is_signalled = knows_more_ = true;
-                  }
-                });
+  for (const Ended& ended : ended_) {
+    if (ended.launch >= launches || !signals_.wrote_unseen(ended.launch)) continue;
+    if (may_know_.includes(ended.clock)) continue;
+    may_know_.join(ended.clock);
+    is_signalled = knows_more_ = true;
+  }
+  if (unseen_.empty() || !signals_.has_any()) return is_signalled;
+  for_each_part(
+      dependencies_.memory, unseen_,
+      [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t bytes, const Unseen&) {
+        for (const Ended& ended : ended_) {
+          if (ended.launch >= launches || may_know_.includes(ended.clock)) continue;
+          if (!signals_.wrote(ended.launch, part, offset, bytes)) continue;
+          may_know_.join(ended.clock);
+          is_signalled = knows_more_ = true;
+        }
+      });
   return is_signalled;
 }
 
 // If the host and a kernel have flags in a page that was not watched, any of them may have been a
 // signal.  So everything that either has done so far counts as known to the other.
 void HostAccesses::pass_over_unseen() {
-  std::vector<AddressRange> pages = std::exchange(unseen_lately_, {});
+  for (const Ended& ended : ended_) {
+    if (signals_.read_unseen(ended.launch)) dependencies_.transfers.signalled(ended.operation);
+  }
+  std::vector<Unseen> pages = std::exchange(unseen_lately_, {});
   const bool may_watch_again = !unseen_.empty();
   pages.insert(pages.end(), unseen_.begin(), unseen_.end());
   if (pages.empty() || ended_.empty() || !signals_.has_any()) return;
   bool has_flags = false;
   for_each_part(dependencies_.memory, pages,
-                [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t bytes) {
+                [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t bytes,
+                    const Unseen& unseen) {
                   for (const Ended& ended : ended_) {
-                    const bool reads = signals_.read(ended.launch, part, offset, bytes);
+                    const bool reads =
+                        !unseen.sees_writes && signals_.read(ended.launch, part, offset, bytes);
                     const bool writes = signals_.wrote(ended.launch, part, offset, bytes);
                     if (reads) dependencies_.transfers.signalled(ended.operation);
                     if (writes) may_know_.join(ended.clock);
@@ -344,8 +357,8 @@ void HostAccesses::report_early() {
   }
   for (const auto& [place, early] : all) {
     const std::uint64_t address = early.access.address;
-    const bool is_unseen = std::ranges::any_of(unseen_, [&](const AddressRange& page) {
-      return address >= page.begin && address < page.end;
+    const bool is_unseen = std::ranges::any_of(unseen_, [&](const Unseen& unseen) {
+      return address >= unseen.page.begin && address < unseen.page.end;
     });
     if (is_unseen || polled.contains(address) || early.access.function != 0) continue;
     report_early(early, all);

@@ -55,6 +55,8 @@ class HostAccesses {
     running_ = launch;
     signals_.go_on(launch);
   }
+  // Returns the launch that has begun or been resumed last.
+  [[nodiscard]] std::uint32_t running() const { return running_; }
   // Returns what comes before everything that the host requests, in addition to what it has waited
   // for; nullptr: nothing.
   [[nodiscard]] const OperationSet* may_know() const { return knows_more_ ? &may_know_ : nullptr; }
@@ -105,6 +107,11 @@ class HostAccesses {
     Stamp stamp;
     OperationSet clock;
   };
+  // A page whose accesses, or whose reads, are not seen.
+  struct Unseen {
+    AddressRange page;
+    bool sees_writes = false;
+  };
   void note_early(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
                   const Operation& step);
   using EarlyAccesses = std::map<std::tuple<std::uint32_t, std::uint64_t, bool>, EarlyAccess>;
@@ -139,7 +146,7 @@ class HostAccesses {
   std::vector<Ended> ended_;
   std::unordered_set<std::uint32_t> left_;  // their numbers
   // Pages whose accesses are not seen; and those that were among them since the last report.
-  std::vector<AddressRange> unseen_, unseen_lately_;
+  std::vector<Unseen> unseen_, unseen_lately_;
   std::deque<vgpu::HostPlace> places_;  // a deque, because pointers to its elements are kept
   // By the place in code, and whether it is in a host function.
   std::map<std::pair<std::uint32_t, bool>, const vgpu::HostPlace*> place_of_code_;

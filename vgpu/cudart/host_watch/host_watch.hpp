@@ -19,9 +19,10 @@ struct AddressRange {
 struct SeenAccess {
   enum class Kind : std::uint8_t {
     access,
-    // The bytes are those of a page.  Its accesses are not seen any more because there are many of
-    // them, or are seen again.
+    // The bytes are those of a page.  Its accesses, or its reads, are not seen any more because
+    // there are many of them, or are seen again.
     unseen_begin,
+    unseen_reads_begin,
     unseen_end,
   };
   Kind kind = Kind::access;

@@ -5,8 +5,9 @@
 // writes, Capstone determines the number of bytes.  The page is released for that one instruction,
 // which runs with the trap flag set, and is protected again in the trap.  That costs about 20
 // microseconds, so a page that is accessed often is released until the next launch begins or ends:
-// after kSteps accesses, or fewer if the program has already had many faults.  A repeated string
-// instruction is recorded as a whole up to the end of the page, which is released.
+// after kSteps reads, or writes, or fewer if the program has already had many faults.  If there
+// were reads alone, as of a host that polls, writes are still seen.  A repeated string instruction
+// is recorded as a whole up to the end of the page, which is released.
 //
 // Accesses of other threads to a released page are not seen.  The handlers allocate memory: they
 // interrupt only instructions that access shared memory, and allocators do not.
@@ -27,7 +28,6 @@
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -63,6 +63,7 @@ std::uint32_t steps_of_page(std::uint64_t stepped) {
   if (stepped < 100'000) return 32;
   return 0;
 }
+constexpr std::size_t kGivenMax = 64;  // flags are in few pages
 // After so many faults, at 10 microseconds each, the program is no longer watched.
 constexpr std::uint64_t kFaultsMax = 1'000'000;
 
@@ -225,12 +226,13 @@ class PageWatch final : public HostWatch {
   const FaultingInstruction& instruction_at(std::uint64_t code, bool write);
 
   void give(std::uint64_t page);
+  void give_reads(std::uint64_t page);
   void end_given();
   void note_page(std::uint64_t page, SeenAccess::Kind kind);
 
   void (*report_)() = nullptr;
   mutable SpinLock lock_;
-  std::set<std::uint64_t> given_;  // since the last watch_again()
+  std::map<std::uint64_t, bool> given_;  // since the last watch_again(); whether writes are seen
   Pages pages_;
   std::vector<SeenAccess> seen_;
   std::vector<std::vector<const void*>> codes_;
@@ -381,14 +383,24 @@ std::vector<SeenAccess> PageWatch::take() {
 }
 
 void PageWatch::give(std::uint64_t page) {
-  constexpr std::size_t kGivenMax = 64;  // flags are in few pages
-  const bool is_new = given_.size() < kGivenMax && given_.insert(page).second;
+  const auto given = given_.find(page);
+  if (given != given_.end() && given->second) {
+    note_page(page, SeenAccess::Kind::unseen_end);
+    given_.erase(given);
+  }
+  const bool is_new = given_.size() < kGivenMax && given_.try_emplace(page, false).second;
   if (is_new) note_page(page, SeenAccess::Kind::unseen_begin);
   pages_.give(page);
 }
 
+void PageWatch::give_reads(std::uint64_t page) {
+  if (given_.size() >= kGivenMax) return give(page);
+  if (given_.try_emplace(page, true).second) note_page(page, SeenAccess::Kind::unseen_reads_begin);
+  pages_.give_reads(page);
+}
+
 void PageWatch::end_given() {
-  for (const std::uint64_t page : given_) note_page(page, SeenAccess::Kind::unseen_end);
+  for (const auto& [page, sees_writes] : given_) note_page(page, SeenAccess::Kind::unseen_end);
   given_.clear();
 }
 
@@ -443,8 +455,11 @@ bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
   const bool is_other = note(access);
   saw_foreign_ = saw_foreign_ || is_freed;
   ++faults_;
-  const bool is_often = pages_.count(page) > steps_of_page(stepped_);
-  if (is_freed || is_often || instruction.is_repeated || lent.count == lent.pages.size()) {
+  const bool is_often = pages_.count(page, write) > steps_of_page(stepped_);
+  if (is_often && !write && !is_freed && lent.count == 0) {
+    gave_pages_ = gave_pages_ || is_other;
+    give_reads(page);
+  } else if (is_freed || is_often || instruction.is_repeated || lent.count == lent.pages.size()) {
     gave_pages_ = gave_pages_ || (is_often && is_other);
     give(page);
   } else {

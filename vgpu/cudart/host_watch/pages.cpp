@@ -47,7 +47,7 @@ void Pages::take_again() {
   if (all_given_ || given_.size() > kFew) {
     for (const AddressRange& range : taken_) protect(range, PROT_NONE);
   } else {
-    for (const std::uint64_t page : given_) {
+    for (const auto& [page, sees_writes] : given_) {
       if (is_taken(page)) protect({page, page + kBytes}, PROT_NONE);
     }
   }
@@ -83,12 +83,19 @@ void Pages::lend(std::uint64_t page) const {
 
 void Pages::give(std::uint64_t page) {
   lend(page);
-  given_.insert(page);
+  given_[page] = false;
+}
+
+void Pages::give_reads(std::uint64_t page) {
+  protect({page, page + kBytes}, PROT_READ);
+  given_[page] = true;
 }
 
 void Pages::take_back(std::uint64_t page) {
-  if (!all_given_ && is_taken(page) && !given_.contains(page))
-    protect({page, page + kBytes}, PROT_NONE);
+  if (all_given_ || !is_taken(page)) return;
+  const auto given = given_.find(page);
+  if (given != given_.end() && !given->second) return;
+  protect({page, page + kBytes}, given == given_.end() ? PROT_NONE : PROT_READ);
 }
 
 }  // namespace warpcheck::cudart

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "vgpu/cudart/host_watch/host_watch.hpp"
@@ -31,15 +30,20 @@ class Pages {
   [[nodiscard]] bool is_freed(std::uint64_t page) const { return is_in(freed_, page); }
   [[nodiscard]] bool takes_any() const { return !taken_.empty(); }
   [[nodiscard]] std::size_t ranges() const { return taken_.size(); }
-  // lend(): releases a page for one instruction. give(): until take_again() or give_all().
+  // lend(): releases a page for one instruction. give(): until take_again() or give_all();
+  // give_reads(): likewise, but writes are still seen.
   void lend(std::uint64_t page) const;
   void give(std::uint64_t page);
+  void give_reads(std::uint64_t page);
   // Releases a page that is neither protected nor freed any more.  False: there is no such page.
   static bool give_unknown(std::uint64_t page);
   // Protects it again after an instruction, if it still should be.
   void take_back(std::uint64_t page);
-  // Returns how often accesses to it have been seen since it was protected.
-  std::uint32_t count(std::uint64_t page) { return ++counts_[page]; }
+  // Returns how often reads of it, or writes, have been seen since it was protected.
+  std::uint32_t count(std::uint64_t page, bool write) {
+    Counts& counts = counts_[page];
+    return write ? ++counts.writes : ++counts.reads;
+  }
   // The system has refused to change a page's protection: nothing is protected any more.
   [[nodiscard]] bool has_failed() const { return has_failed_; }
 
@@ -51,8 +55,11 @@ class Pages {
   void protect(const AddressRange& range, int protection) const;
 
   Ranges taken_, freed_;
-  std::unordered_set<std::uint64_t> given_;
-  std::unordered_map<std::uint64_t, std::uint32_t> counts_;
+  struct Counts {
+    std::uint32_t reads = 0, writes = 0;
+  };
+  std::unordered_map<std::uint64_t, bool> given_;  // and whether writes are still seen
+  std::unordered_map<std::uint64_t, Counts> counts_;
   bool all_given_ = false;
   mutable bool has_failed_ = false;
 };

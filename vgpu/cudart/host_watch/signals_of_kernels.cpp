@@ -27,6 +27,7 @@ void SignalsOfKernels::begin(std::uint32_t launch) {
 
 void SignalsOfKernels::forget() {
   places_.clear();
+  unseen_.clear();
   unreleased_.clear();
   behind_releases_.clear();
   device_atomics_.clear();
@@ -59,7 +60,7 @@ void SignalsOfKernels::on_access(const vgpu::Access& access) {
     return;
   }
   if (ptx::releases(access.order) && access.scope == ptx::Scope::sys) release_all();
-  if (!is_shared) return;
+  if (!is_shared) return note_unseen(access);
   if (access.kind != vgpu::AccessKind::read) note_signal(access);
   const bool is_of_device =
       access.kind == vgpu::AccessKind::atomic && access.scope != ptx::Scope::sys;
@@ -77,6 +78,14 @@ void SignalsOfKernels::on_access(const vgpu::Access& access) {
   };
   if (access.kind != vgpu::AccessKind::read) note(true);
   if (access.kind != vgpu::AccessKind::write && !is_reduction(access)) note(false);
+}
+
+void SignalsOfKernels::note_unseen(const vgpu::Access& access) {
+  const bool is_of_host =
+      access.space == ptx::Space::global && access.allocation->is_shared_with_host();
+  if (!is_of_host) return;
+  if (access.kind != vgpu::AccessKind::read) unseen_.insert({launch_, true});
+  if (access.kind != vgpu::AccessKind::write) unseen_.insert({launch_, false});
 }
 
 // Returns whether the access is an atomic operation and the program does not use its old value.

@@ -45,6 +45,14 @@ class SignalsOfKernels final : public vgpu::Observer {
   // Returns whether any launch has made strong accesses to memory that it shares with the host.
   [[nodiscard]] bool has_any() const { return !places_.empty(); }
 
+  // The same in memory whose accesses by the host are never seen (cudaHostRegister).
+  [[nodiscard]] bool wrote_unseen(std::uint32_t launch) const {
+    return unseen_.contains({launch, true});
+  }
+  [[nodiscard]] bool read_unseen(std::uint32_t launch) const {
+    return unseen_.contains({launch, false});
+  }
+
   // Returns an atomic operation of the launch on the bytes that is not of system scope; null: none.
   [[nodiscard]] const vgpu::CodePlace* device_atomic(std::uint32_t launch,
                                                      const vgpu::Allocation& allocation,
@@ -90,6 +98,7 @@ class SignalsOfKernels final : public vgpu::Observer {
                                          std::uint32_t pc) const;
   [[nodiscard]] bool has(const Key& key, std::uint32_t offset, std::uint32_t bytes) const;
   [[nodiscard]] bool is_reduction(const vgpu::Access& access);
+  void note_unseen(const vgpu::Access& access);
   void note_weak_write(const vgpu::Access& access);
   void note_signal(const vgpu::Access& access);
   void release_all();
@@ -99,8 +108,9 @@ class SignalsOfKernels final : public vgpu::Observer {
   mutable std::map<const vgpu::Program*, bool> has_strong_accesses_;
   std::map<const vgpu::Program*, std::vector<bool>> unused_;  // old values, by pc
   std::uint32_t launch_ = 0;
-  Dim3 grid_, block_;                              // of the launch
-  std::map<Key, std::set<std::uint32_t>> places_;  // 4-byte words
+  Dim3 grid_, block_;                                // of the launch
+  std::map<Key, std::set<std::uint32_t>> places_;    // 4-byte words
+  std::set<std::pair<std::uint32_t, bool>> unseen_;  // launch, and whether it has written
   // Weak writes since the latest release at system scope; and (unreleased_) those that were
   // followed by a signal.
   std::map<Thread, std::vector<std::pair<Word, std::uint32_t>>> open_;  // with their pc

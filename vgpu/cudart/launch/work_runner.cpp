@@ -265,6 +265,11 @@ void WorkRunner::suspended(const Operation& operation) {
   dependencies_.transfers.suspended(operation);
 }
 
+void WorkRunner::reported_beside(const Operation& suspended) {
+  HostAccesses& host = dependencies_.host_accesses;
+  if (host.are_watched()) dependencies_.transfers.ran_on(host.running(), suspended, host.signals());
+}
+
 void WorkRunner::signalled(const Operation& kernel, const Operation& by) {
   dependencies_.transfers.signalled(kernel.number);
   dependencies_.kernels.signalled(kernel, by.clock);

@@ -65,6 +65,7 @@ class WorkRunner final : public OperationRunner {
   void asked_for(Work& work) override;
   void report_host_accesses(Operations& operations) override;
   void suspended(const Operation& operation) override;
+  void reported_beside(const Operation& suspended) override;
   void signalled(const Operation& kernel, const Operation& by) override;
   void resumes(const Operation& kernel, const OperationSet& known_to_host) override;
   const OperationSet* host_may_know() override;

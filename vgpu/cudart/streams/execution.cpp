@@ -552,6 +552,7 @@ bool Execution::perform(Operation& operation, const void* caller, Run run) {
         dependencies_.trial.in_ambient() ? current_call().return_address : nullptr);
     if (!has_ended) dependencies_.runner.suspended(operation);
     report_host_accesses();
+    if (!has_ended) dependencies_.runner.reported_beside(operation);
   } catch (...) {
     --running_;
     operations_.finish(operation, dependencies_.clock.cycles());

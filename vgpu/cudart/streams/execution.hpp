@@ -69,6 +69,8 @@ class OperationRunner {
   virtual void report_host_accesses(Operations&) {}
   // The kernel has been suspended, and will be resumed.
   virtual void suspended(const Operation&) {}
+  // What the host has done until then has been reported.
+  virtual void reported_beside(const Operation& /*suspended*/) {}
   // The operation `by` has written what the kernel waits for.
   virtual void signalled(const Operation& /*kernel*/, const Operation& /*by*/) {}
   // The kernel goes on, and may read what the host has written.

@@ -134,6 +134,18 @@ class RunLog {
       for (; entry != entries.end(); ++entry) visit(entry->second);
     }
   }
+  // The same, in each chain from the latest operation on, until visit(value) returns false.
+  template <typename Visit>
+  void visit_latest_unordered(const OperationSet& clock, Visit&& visit) const {
+    for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
+      const std::uint32_t known = clock.count(chain);
+      const auto& entries = chains_[chain];
+      for (auto entry = entries.rbegin(); entry != entries.rend() && entry->first > known;
+           ++entry) {
+        if (!visit(entry->second)) break;
+      }
+    }
+  }
   // Calls visit(value) for the operations of `now` that are not in `before`.
   template <typename Visit>
   void visit_new(const OperationSet& before, const OperationSet& now, Visit&& visit) const {
