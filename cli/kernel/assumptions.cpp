@@ -318,26 +318,51 @@ class Assuming {
     kernel() = largest ? *largest : with_ranges_up_to(kLargest);
   }
 
-  // Integers with which a kernel does not end if they are 0: steps of loops.
+  // Integers of which 0 is no size: steps of loops, with which the kernel does not end, and
+  // extents, of which it takes 1 (the last row is number -1).
   void find_lows() {
     for (const ScalarParameter& scalar : kernel().scalars) {
-      if (!free_.contains(scalar.name)) continue;
-      if (lows_[scalar.name] > 0) continue;
-      KernelDescription tried = with_ranges_up_to(30);
-      for (ScalarParameter& other : tried.scalars) {
-        if (other.name == scalar.name) other.range = {0, 0};
-      }
+      if (!free_.contains(scalar.name) || lows_[scalar.name] > 0) continue;
+      const std::string& name = scalar.name;
+      const auto says = [](bool Extents::*what, bool value) {
+        return [=](const Probe& run) { return run.second.*what == value; };
+      };
       try {
-        const auto seen = probe(tried, kQuickRuns, all(Fill::zeros));
-        if (std::ranges::any_of(seen, [](const auto& run) { return !run.second.ends; })) {
-          lows_[scalar.name] = 1;
+        if (divides_by(module_, kernel().mangled, scalar.place)) {
+          lows_[name] = 1;
+          made_.notes.push_back(fmt::format("{0} is at least 1: the kernel divides by {0}", name));
+        } else if (std::ranges::any_of(probe_with(name, 0), says(&Extents::ends, false))) {
+          lows_[name] = 1;
           made_.notes.push_back(
-              fmt::format("{0} is at least 1: with {0} = 0 the kernel does not end", scalar.name));
+              fmt::format("{0} is at least 1: with {0} = 0 the kernel does not end", name));
+        } else if (std::ranges::any_of(probe_with(name, 0, 1),
+                                       says(&Extents::leaves_arrays, true)) &&
+                   std::ranges::all_of(probe_with(name, 1, 1),
+                                       says(&Extents::leaves_arrays, false))) {
+          lows_[name] = 1;
+          made_.notes.push_back(
+              fmt::format("{0} is at least 1: with {0} = 0 the kernel leaves its arrays (--let "
+                          "{0}=0..{1} shows it)",
+                          name, kLargest));
         }
       } catch (const NoInput&) {
         // A condition or a grid without blocks excludes 0.
       }
     }
+  }
+
+  // Runs with one value of an integer, and small ones of the others.
+  std::vector<Probe> probe_with(const std::string& name, std::int64_t value,
+                                std::int64_t low_of_others = 0) {
+    KernelDescription tried = with_ranges_up_to(30);
+    for (ScalarParameter& scalar : tried.scalars) {
+      if (scalar.name == name) {
+        scalar.range = {value, value};
+      } else if (free_.contains(scalar.name)) {
+        scalar.range.low = std::min(std::max(scalar.range.low, low_of_others), scalar.range.high);
+      }
+    }
+    return probe(tried, kQuickRuns, all(Fill::zeros));
   }
 
   // Arrays with whose values a kernel does not end soon: locks that somebody holds, and nobody

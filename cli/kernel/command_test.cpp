@@ -163,7 +163,7 @@ TEST_F(KernelCommand, RowsAscendUnlessSomebodySaysOtherwise) {
   const Outcome ascending = kernel("rows.cu");
   EXPECT_EQ(ascending.status, 0) << ascending.out;
   expect_contains(ascending.out, "lengths: begin = rows + 1; out = 64\n");
-  expect_contains(ascending.out, "note: values of begin ascend in 0..63");
+  expect_contains(ascending.out, "note: values of begin ascend in 0..64");
   const Outcome any = kernel("rows.cu --let begin=0..63");
   EXPECT_EQ(any.status, 1) << any.out;
   expect_contains(any.out, "data-race on global memory");
@@ -182,7 +182,7 @@ TEST_F(KernelCommand, StoresOfOneConstantPreventNoProofAndStoresOfOneDatumDo) {
   expect_contains(tried("in[0]"), "tried only: a note: ");
 }
 
-TEST_F(KernelCommand, ArraysBeginWithValuesWithWhichTheKernelEnds) {
+TEST_F(KernelCommand, ValuesAreThoseThatTheKernelIsMadeFor) {
   write("kernel.cu", R"(__global__ void locked(int* lock, int* sum) {
   while (atomicCAS(lock, 0, 1) != 0) {}
   __threadfence();
@@ -195,13 +195,21 @@ __global__ void counted_down(int* a) {
   while (__syncthreads_or(v > 0)) --v;
   a[blockIdx.x] = v;
 }
+__global__ void up_to_the_border(const int* in, int* out, int width, int step) {
+  out[blockIdx.x] = in[min(int(blockIdx.x) / step, width - 1)];
+}
 )");
-  const Outcome outcome = kernel("kernel.cu locked counted_down --block 1 --grid 2 --trials 10");
+  const Outcome outcome =
+      kernel("kernel.cu locked counted_down up_to_the_border --block 1 --grid 2 --trials 10");
   EXPECT_EQ(outcome.status, 0) << outcome.out;
   expect_contains(outcome.out, "note: lock begins with zeros: with others the kernel does not end");
   expect_contains(outcome.out,
                   "note: a has values of -64..64 in trials: with larger ones the kernel runs long "
                   "(--let a=LOW..HIGH)");
+  expect_contains(outcome.out,
+                  "note: width is at least 1: with width = 0 the kernel leaves its arrays "
+                  "(--let width=0..1000 shows it)");
+  expect_contains(outcome.out, "note: step is at least 1: the kernel divides by step");
 }
 
 TEST_F(KernelCommand, OperationsOfAWarpWithoutAMaskAreOfWarpsInLockstep) {

@@ -58,24 +58,39 @@ Dimensions dimensions_of(const ptx::Module& module,
   return used;
 }
 
-// Which registers hold a special register, moved from one to another.
-std::vector<bool> holders_of(const ptx::Function& function, ptx::SpecialRegister special) {
+// Which registers hold what `begins` says of an instruction's first result, moved from one to
+// another.
+std::vector<bool> holders_of(const ptx::Function& function, const auto& begins) {
   using Kind = ptx::Operand::Kind;
   std::vector<bool> holds(function.registers.size());
   bool changes = true;
+  const auto hold = [&](std::uint32_t number) {
+    if (!holds[number]) holds[number] = changes = true;
+  };
   while (changes) {
     changes = false;
     for (const ptx::Instruction& one : function.body) {
+      if (one.operands.size() != 2) continue;
+      const ptx::Operand &to = one.operands[0], &from = one.operands[1];
       const bool is_copy = one.opcode == ptx::Opcode::mov_ || one.opcode == ptx::Opcode::cvt_;
-      if (!is_copy || one.operands.size() != 2 || one.operands[0].kind != Kind::reg) continue;
-      const ptx::Operand& source = one.operands[1];
-      const bool is_held = (source.kind == Kind::special && source.special == special) ||
-                           (source.kind == Kind::reg && holds[source.index]);
-      if (!is_held || holds[one.operands[0].index]) continue;
-      holds[one.operands[0].index] = changes = true;
+      if (is_copy && to.kind == Kind::reg && from.kind == Kind::reg && holds[from.index]) {
+        hold(to.index);
+      }
+      for (std::size_t i = 0; i < std::max<std::size_t>(to.parts.size(), 1); ++i) {
+        const ptx::Operand& part = to.parts.empty() ? to : to.parts[i];
+        if (part.kind == Kind::reg && begins(one, i)) hold(part.index);
+      }
     }
   }
   return holds;
+}
+
+std::vector<bool> holders_of(const ptx::Function& function, ptx::SpecialRegister special) {
+  return holders_of(function, [=](const ptx::Instruction& one, std::size_t) {
+    const ptx::Operand& source = one.operands[1];
+    return (one.opcode == ptx::Opcode::mov_ || one.opcode == ptx::Opcode::cvt_) &&
+           source.kind == ptx::Operand::Kind::special && source.special == special;
+  });
 }
 
 // Whether it multiplies a block's number by the block's extent, or by a multiple of that.
@@ -153,6 +168,24 @@ Dimensions dimensions_of(const ptx::Module& module, const std::string& kernel) {
   // A kernel that leaves it all to a library has a line of threads, or of blocks.
   return {.grid = own.grid != 0 ? own.grid : std::min(of_libraries.grid, 1),
           .block = own.block != 0 ? own.block : std::min(of_libraries.block, 1)};
+}
+
+bool divides_by(const ptx::Module& module, const std::string& kernel, const ParameterPlace& place) {
+  using Kind = ptx::Operand::Kind;
+  const ptx::Function& function = *module.find_function(kernel);
+  const auto holds = holders_of(function, [&](const ptx::Instruction& one, std::size_t part) {
+    const ptx::Operand& from = one.operands[1];
+    if (one.opcode != ptx::Opcode::ld_ || from.kind != Kind::address) return false;
+    const std::uint64_t offset =
+        static_cast<std::uint64_t>(from.offset) + part * ptx::bytes_of(one.modifiers.type);
+    return from.variable.scope == ptx::VariableRef::Scope::parameter &&
+           from.variable.index == place.parameter && offset == place.offset;
+  });
+  return std::ranges::any_of(function.body, [&](const ptx::Instruction& one) {
+    const bool is_division = one.opcode == ptx::Opcode::div_ || one.opcode == ptx::Opcode::rem_;
+    return is_division && one.operands.size() == 3 && one.operands[2].kind == Kind::reg &&
+           holds[one.operands[2].index];
+  });
 }
 
 bool has_atomic_results(const ptx::Module& module, const std::string& kernel) {

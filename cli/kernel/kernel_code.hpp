@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/kernel/kernel_description.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck {
@@ -29,6 +30,11 @@ struct Dimensions {
 [[nodiscard]] std::array<bool, 3> blocks_are_items(const ptx::Module& module,
                                                    const std::string& kernel,
                                                    const std::array<std::int64_t, 3>& block);
+
+// Whether a kernel divides by the parameter there.  What functions do that are not inlined is not
+// seen.
+[[nodiscard]] bool divides_by(const ptx::Module& module, const std::string& kernel,
+                              const ParameterPlace& place);
 
 // Whether a kernel uses what atomic operations find.
 [[nodiscard]] bool has_atomic_results(const ptx::Module& module, const std::string& kernel);
