@@ -39,7 +39,9 @@ std::filesystem::path kept_bytes_path(const std::filesystem::path& records, int 
 }
 
 ExecLog::ExecLog(const std::filesystem::path& path) : path_(path) {
-  if (reserve(kFirstBytes)) counts()->magic = kMagic;
+  if (!reserve(kFirstBytes)) return;
+  counts()->magic = kMagic;
+  launches_before_ = counts()->launches;
 }
 
 ExecLog::~ExecLog() {
@@ -67,7 +69,7 @@ bool ExecLog::reserve(std::size_t bytes) {
 }
 
 void ExecLog::count_launches(std::uint64_t launches) {
-  if (mapped_ != nullptr) counts()->launches = launches;
+  if (mapped_ != nullptr) counts()->launches = launches_before_ + launches;
 }
 
 void ExecLog::launch_begins(std::uint64_t kernel, std::uint64_t blocks) {

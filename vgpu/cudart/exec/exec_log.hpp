@@ -74,6 +74,7 @@ struct ExecLogCounts {
 
 class ExecLog {
  public:
+  // Goes on with the log of the program that the process was before execve(2).
   explicit ExecLog(const std::filesystem::path& path);
   ~ExecLog();
   ExecLog(const ExecLog&) = delete;
@@ -102,6 +103,7 @@ class ExecLog {
   std::filesystem::path path_;
   void* mapped_ = nullptr;
   std::size_t bytes_ = 0;
+  std::uint64_t launches_before_ = 0;
 };
 
 struct ExecLogContents {

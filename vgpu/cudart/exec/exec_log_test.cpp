@@ -52,6 +52,19 @@ TEST_F(ExecLogTest, OutlivesAProcessThatIsKilled) {
   for (std::uint32_t i = 0; i < kEntries; ++i) EXPECT_EQ(contents->arrivals[i], copy(i));
 }
 
+// A process that executes another program, or itself again, keeps its number.
+TEST_F(ExecLogTest, GoesOnWhereTheProcessHasExecutedAProgram) {
+  for (const std::uint64_t launches : {2, 3, 4}) {
+    ExecLog log(path_);
+    for (std::uint64_t i = 1; i <= launches; ++i) log.count_launches(i);
+    log.add(copy(static_cast<std::uint32_t>(launches)));
+  }
+  const auto contents = read_exec_log(path_);
+  ASSERT_TRUE(contents.has_value());
+  EXPECT_EQ(contents->counts.launches, 9u);
+  EXPECT_EQ(contents->arrivals.size(), 3u);
+}
+
 TEST_F(ExecLogTest, WhatIsNoLogIsNothing) {
   EXPECT_FALSE(read_exec_log(path_).has_value());
   std::ofstream(path_) << std::string(4096, 'x');
