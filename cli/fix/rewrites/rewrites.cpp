@@ -90,6 +90,43 @@ std::vector<Patch> atomic_extremum(const std::string& file, const SourceTree& tr
                         assignment.value)};
 }
 
+// What `atomicExch(p, e);` assigns, by each name of its target: "*p" and "p[0]", or "x" of `&x`.
+std::vector<Assignment> assignments_by_exchange(std::string_view code) {
+  code = trimmed(code);
+  const std::size_t open = code.find('(');
+  if (open == kNoPart || !code.ends_with(';')) return {};
+  const std::string_view function = trimmed(code.substr(0, open));
+  if (function != "atomicExch" && function != "atomicExch_block" &&
+      function != "atomicExch_system") {
+    return {};
+  }
+  const std::size_t close = closing_bracket(code, open);
+  if (close == kNoPart || trimmed(code.substr(close + 1)) != ";") return {};
+  const std::string_view both = code.substr(open + 1, close - open - 1);
+  int depth = 0;
+  std::size_t comma = 0;
+  for (; comma < both.size() && (depth != 0 || both[comma] != ','); ++comma) {
+    if (both[comma] == '(' || both[comma] == '[') ++depth;
+    if (both[comma] == ')' || both[comma] == ']') --depth;
+  }
+  if (comma == both.size()) return {};
+  const std::string_view pointer = trimmed(both.substr(0, comma));
+  Assignment assignment;
+  assignment.value = trimmed(both.substr(comma + 1));
+  std::vector<Assignment> all;
+  const auto add = [&](std::string target) {
+    assignment.target = std::move(target);
+    all.push_back(assignment);
+  };
+  if (pointer.starts_with('&')) {
+    add(std::string(trimmed(pointer.substr(1))));
+  } else if (std::ranges::all_of(pointer, is_word_character)) {
+    add(fmt::format("*{}", pointer));
+    add(fmt::format("{}[0]", pointer));
+  }
+  return all;
+}
+
 // `if (c) return;`
 bool is_early_return(const SourceTree& tree, std::size_t node) {
   if (tree[node].kind != Kind::branch || tree[node].children.size() != 1) return false;
@@ -162,6 +199,10 @@ std::vector<Patch> atomic_updates(const std::string& file, const SourceTree& tre
                                   std::size_t node) {
   std::vector<Patch> patches;
   if (tree[node].kind != Kind::simple || !is_plain(tree, node)) return patches;
+  for (const Assignment& exchange : assignments_by_exchange(tree.code_of(node))) {
+    patches = atomic_extremum(file, tree, node, exchange);
+    if (!patches.empty()) return patches;
+  }
   auto assignment = assignment_of(tree.code_of(node));
   if (!assignment || !is_place(assignment->target)) return patches;
   // `x = x + e` names its target twice; `x += e`, once, as the atomic does.

@@ -167,6 +167,13 @@ TEST(AtomicUpdates, KnowConditionalExtrema) {
   EXPECT_EQ(updated("  if (in[t] > *a) *a = in[t];\n"), "  atomicMax(&*a, in[t]);\n");
   EXPECT_EQ(updated("  if (t < n && a[0] >= in[t]) a[0] = in[t];\n"),
             "  if (t < n) atomicMin(&a[0], in[t]);\n");
+  EXPECT_EQ(updated("  if (in[t] > a[0]) atomicExch(a, in[t]);\n"), "  atomicMax(&a[0], in[t]);\n");
+  EXPECT_EQ(updated("  if (*a > in[t] && t < n) atomicExch(a, in[t]);\n"),
+            "  if (t < n) atomicMin(&*a, in[t]);\n");
+  EXPECT_EQ(updated("  if (a[t] < in[t]) { atomicExch_block(&a[t], in[t]); }\n"),
+            "  atomicMax(&a[t], in[t]);\n");
+  EXPECT_EQ(updated("  if (in[t] > a[1]) atomicExch(a, in[t]);\n"), "");
+  EXPECT_EQ(updated("  if (in[t] > a[0]) n = atomicExch(a, in[t]);\n"), "");
   EXPECT_EQ(updated("  if (in[t] > *a || t == 0) *a = in[t];\n"), "");
   EXPECT_EQ(updated("  if (in[t] > *a) *a = in[0];\n"), "");
 }
