@@ -1,10 +1,4 @@
 // All linked pairs as GoogleTest tests.
-#include <gtest/gtest.h>
-
 #include "harness/adaptors/pair_tests.hpp"
 
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  warpcheck::register_pair_tests();
-  return RUN_ALL_TESTS();
-}
+int main(int argc, char** argv) { return warpcheck::run_pair_tests(argc, argv); }

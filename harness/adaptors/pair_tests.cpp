@@ -145,4 +145,10 @@ void register_pair_tests(const PairTestOptions& given) {
   }
 }
 
+int run_pair_tests(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  register_pair_tests();
+  return RUN_ALL_TESTS();
+}
+
 }  // namespace warpcheck

@@ -24,4 +24,9 @@ struct PairTestOptions {
 // Call after testing::InitGoogleTest() and before RUN_ALL_TESTS().  Throws RegistryError.
 void register_pair_tests(const PairTestOptions& options = {});
 
+// A program's main(): initialises GoogleTest, registers these tests, and runs them.  It spares a
+// user's project the headers of GoogleTest, which take most of the time that a file as small as
+// that needs.
+int run_pair_tests(int argc, char** argv);
+
 }  // namespace warpcheck
