@@ -193,8 +193,7 @@ class LifetimeChecker final : public Checker {
       finding.space = "tensor";
       finding.kernel = kernel_name(event.program->kernel);
       const TensorArea& area = event.areas.front();
-      finding.object = fmt::format("columns {} to {} of tensor memory", area.first_column,
-                                   area.first_column + area.columns - 1);
+      finding.object = text_of_columns(area.first_column, area.columns);
       finding.accesses = {
           reporter_.side("allocate", *event.program, event.pc, thread_of(event.place, 0))};
       finding.message =

@@ -19,7 +19,11 @@ bool is_by_unit(TensorOp op) {  // of the tensor core: products, copies, shifts
   return op == TensorOp::product || op == TensorOp::copy || op == TensorOp::shift;
 }
 
-bool is_fence(TensorOp op) { return op == TensorOp::fence_before || op == TensorOp::fence_after; }
+bool has_instr(const Program& program, TensorOp op) {
+  return std::ranges::any_of(program.code, [&](const Instr& instr) {
+    return instr.kind == InstrKind::tensor_memory && tensor_instr_of(program, instr).op == op;
+  });
+}
 
 std::string_view role_in_tensor_memory(TensorOp op, bool writes) {
   if (op == TensorOp::deallocate) return "deallocate";
@@ -30,9 +34,8 @@ std::string_view role_in_tensor_memory(TensorOp op, bool writes) {
 
 void TensorOrder::begin_launch(const Sync& sync, WarpModel model) {
   program_ = sync.program;
-  has_fences_ = std::ranges::any_of(program_->code, [&](const Instr& instr) {
-    return instr.kind == InstrKind::tensor_memory && is_fence(tensor_instr_of(*program_, instr).op);
-  });
+  has_before_ = has_instr(*program_, TensorOp::fence_before);
+  has_after_ = has_instr(*program_, TensorOp::fence_after);
   order_.reset(model);
   objects_.clear();
   clusters_.clear();
@@ -65,10 +68,13 @@ void TensorOrder::on_sync(const Sync& sync) {
   }
 }
 
-// Execution is ordered by relaxed operations too.
+// Execution is ordered by relaxed operations too; without fences, that is not enough.  A
+// tcgen05.commit fences itself.
 void TensorOrder::on_barrier_object(const BarrierObject& event) {
   BarrierObject ordering = event;
-  ordering.relaxed = false;
+  const bool is_wait = event.kind == BarrierObject::Kind::wait;
+  const bool is_arrival = event.kind == BarrierObject::Kind::arrive && !event.for_products;
+  ordering.relaxed &= (is_wait && !has_after_) || (is_arrival && !has_before_);
   ordering.scope = ptx::Scope::cluster;
   const auto owner = owners_.find(event.allocation);
   const BlockKey block =
@@ -78,7 +84,7 @@ void TensorOrder::on_barrier_object(const BarrierObject& event) {
 
 void TensorOrder::on_cluster_barrier(const ClusterBarrier& event) {
   ClusterBarrier ordering = event;
-  ordering.relaxed = false;
+  ordering.relaxed &= !has_before_;
   clusters_.pass(ordering);
 }
 
@@ -209,17 +215,18 @@ TensorOrder::Missing TensorOrder::missing(const Operation& earlier, const Operat
     if (forms_pipeline) {
       if (knows_of(earlier.fenced, true)) return Missing::nothing;
       if (!knows_of(earlier.issued, false)) return Missing::order;
-      return knows_of(earlier.fenced, false) ? Missing::after_fence : Missing::before_fence;
+      if (knows_of(earlier.fenced, false)) return missing_after();
+      return has_before_ ? Missing::before_fence : Missing::pipeline_fence;
     }
-    if (knows_products(earlier, now.place, now.lane, false)) return Missing::after_fence;
+    if (knows_products(earlier, now.place, now.lane, false)) return missing_after();
     return earlier.is_committed ? Missing::phase : Missing::commit;
   }
   if (!knows_of(earlier.issued, false)) return Missing::order;
   if (!knows_of(earlier.waited, false)) return Missing::wait;
-  if (!knows_of(earlier.fenced, false)) return Missing::before_fence;
-  const bool knows_in_time =
-      knows_of(earlier.waited, needs_fence) && knows_of(earlier.fenced, needs_fence);
-  return knows_in_time ? Missing::nothing : Missing::after_fence;
+  const Moment& fenced = has_before_ ? earlier.fenced : earlier.waited;
+  if (!knows_of(fenced, false)) return Missing::before_fence;
+  const bool knows_in_time = knows_of(earlier.waited, needs_fence) && knows_of(fenced, needs_fence);
+  return knows_in_time ? Missing::nothing : missing_after();
 }
 
 void TensorOrder::access(const TensorMemoryEvent& event) {
@@ -289,7 +296,7 @@ void TensorOrder::report(const Operation& earlier, const Operation& now, Missing
     const std::uint32_t first = std::max(earlier.area.first_column, now.area.first_column);
     const std::uint32_t end = std::min(earlier.area.first_column + earlier.area.columns,
                                        now.area.first_column + now.area.columns);
-    finding.object = fmt::format("columns {} to {} of tensor memory", first, end - 1);
+    finding.object = text_of_columns(first, end - first);
     finding.accesses = {
         reporter_.side(role_in_tensor_memory(earlier.op, earlier.area.writes), *program_,
                        earlier.pc, thread_of(earlier.place, earlier.lane)),
@@ -321,6 +328,7 @@ void TensorOrder::report(const Operation& earlier, const Operation& now, Missing
             "tcgen05.commit before (2)",
             what);
         break;
+      case Missing::pipeline_fence:
       case Missing::before_fence:
         finding.message = fmt::format(
             "no tcgen05.fence::before_thread_sync follows the {} (1) before its thread "
@@ -345,8 +353,8 @@ void TensorOrder::report(const Operation& earlier, const Operation& now, Missing
         finding.message = fmt::format("nothing orders the threads of the {} (1) and of (2)", what);
         break;
     }
-    if (is_by_convention(missing) && missing != Missing::pair) {
-      finding.message += "; the kernel has no tcgen05.fence at all, and relies on the assembler";
+    if (missing == Missing::pipeline_fence) {
+      finding.message += "; the kernel has no such fence at all, and relies on the assembler";
     }
     return finding;
   });

@@ -13,15 +13,20 @@
 // a tcgen05.commit of its thread behind it arrives, or of one to which that of an operation behind
 // it in a pipeline arrives; an asynchronous Y also needs the fence::after_thread_sync.
 //
-// A program that has no tcgen05.fence at all, as those of the vendor's template library, relies on
-// the assembler, which keeps these instructions in their order: there, a fence alone that is
-// missing is a note.
+// "The standard memory consistency model synchronization mechanisms also apply to the tcgen05
+// family of instructions" (9.7.16.6.3): the two fences are for synchronisation that is not by
+// release and acquire, as that of relaxed arrivals and waits.  So a program that has no fence of
+// one kind, as those of the vendor's template library have none of either, needs none: there, an
+// arrival orders what its thread has waited for only if it releases, and a wait only if it
+// acquires.  A program that has fences of that kind relies on them: a missing one is an error.
+// Without a release of its own, what is not complete is ordered by the assembler alone: a pipeline
+// of two threads without before_thread_sync is a note.
 //
 // A copy behind a product of its own thread is no pipeline by the letter. The libraries that scale
 // blocks copy the next scale factors over those of the last product without a wait: a note.
 //
-// Threads synchronise here by everything that orders their execution, relaxed waits included, but
-// for flags in memory, which are not followed.
+// Threads synchronise here by everything that orders their execution, relaxed waits included where
+// fences make them count, but for flags in memory, which are not followed.
 #pragma once
 
 #include <cstdint>
@@ -83,13 +88,14 @@ class TensorOrder {
   };
   enum class Missing : std::uint8_t {
     nothing,
-    wait,          // tcgen05.wait, before the threads synchronise
-    commit,        // tcgen05.commit
-    phase,         // the thread does not know of the mbarrier's phase
-    before_fence,  // tcgen05.fence::before_thread_sync
-    after_fence,   // tcgen05.fence::after_thread_sync
-    order,         // nothing orders the threads
-    pair,          // a pair of one thread that is no pipeline, and that every library relies on
+    wait,            // tcgen05.wait, before the threads synchronise
+    commit,          // tcgen05.commit
+    phase,           // the thread does not know of the mbarrier's phase
+    before_fence,    // tcgen05.fence::before_thread_sync
+    after_fence,     // tcgen05.fence::after_thread_sync
+    order,           // nothing orders the threads
+    pipeline_fence,  // the same as before_fence, in a program that has none
+    pair,            // a pair of one thread that is no pipeline, and that every library relies on
   };
 
   static bool is_move(TensorOp op) { return op == TensorOp::load || op == TensorOp::store; }
@@ -100,11 +106,13 @@ class TensorOrder {
   void note(const TensorMemoryEvent& event);
   void access(const TensorMemoryEvent& event);
   [[nodiscard]] Missing missing(const Operation& earlier, const Operation& now) const;
-  // Returns whether only a fence is missing, in a program that has none, or the ISA names no order
-  // where libraries rely on one.
-  [[nodiscard]] bool is_by_convention(Missing missing) const {
-    if (missing == Missing::pair) return true;
-    return !has_fences_ && (missing == Missing::before_fence || missing == Missing::after_fence);
+  // What is missing where the threads have synchronised without a fence behind it.
+  [[nodiscard]] Missing missing_after() const {
+    return has_after_ ? Missing::after_fence : Missing::nothing;
+  }
+  // Returns whether the ISA names no order where libraries rely on one.
+  static bool is_by_convention(Missing missing) {
+    return missing == Missing::pair || missing == Missing::pipeline_fence;
   }
   [[nodiscard]] bool knows_products(const Operation& earlier, const WarpPlace& place, unsigned lane,
                                     bool at_fence) const;
@@ -115,7 +123,7 @@ class TensorOrder {
 
   Reporter& reporter_;
   const Program* program_ = nullptr;
-  bool has_fences_ = false;  // tcgen05.fence
+  bool has_before_ = false, has_after_ = false;  // tcgen05.fence of this kind
   ThreadOrder order_;
   BarrierObjectOrder objects_{order_};
   ClusterOrder clusters_{order_};

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "vgpu/machine/access.hpp"
 #include "vgpu/program/tensor_memory.hpp"
@@ -29,6 +32,12 @@ struct TensorArea {
            other.first_column + other.columns <= first_column + columns;
   }
 };
+
+// Returns "column 5" or "columns 5 to 8".
+inline std::string text_of_columns(std::uint32_t first, std::uint32_t count) {
+  if (count == 1) return fmt::format("column {}", first);
+  return fmt::format("columns {} to {}", first, first + count - 1);
+}
 
 struct TensorMemoryEvent {
   TensorOp op{};
