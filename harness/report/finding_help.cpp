@@ -176,8 +176,8 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
     {Lack::proxy_fence,
      "Put fence.proxy.async (cuda::ptx::fence_proxy_async) between the writes and the bulk "
      "copy, by the threads that have written, and a barrier after it. If it is a tensor map that "
-     "was written: fence.proxy.tensormap::generic.acquire "
-     "(cuda::ptx::fence_proxy_tensormap_generic) before the copy by it."},
+     "was written: fence.proxy.tensormap::generic.release behind the writes, and .acquire with "
+     "its address (cuda::ptx::fence_proxy_tensormap_generic) before the copy by it."},
     {Lack::participation,
      "Let every lane that is read from take part: name it in the mask, and begin with an "
      "offset of half as many lanes as take part."},
@@ -303,6 +303,15 @@ std::string_view advice_for_tensor_memory(const vgpu::Finding& finding) {
            "mbarrier of tcgen05.commit, and for loads by tcgen05.wait::ld; then a barrier, then "
            "tcgen05.dealloc.";
   }
+  if (finding.kind == FindingKind::leak) {
+    return "Let a warp of the block deallocate the columns before the block ends: tcgen05.dealloc "
+           "with the address and the number of columns of the tcgen05.alloc.";
+  }
+  if (finding.kind != FindingKind::data_race) {
+    return "An address has the lane in its upper and the column in its lower 16 bits. Allocate as "
+           "many columns as are used, before and until then; a warp loads and stores 32 lanes, "
+           "those of its number in its warpgroup.";
+  }
   switch (finding.lack) {
     case Lack::copy_wait:
       return "Put tcgen05.wait::ld behind a load, or tcgen05.wait::st behind a store, in the same "
@@ -320,6 +329,16 @@ std::string_view advice_for_tensor_memory(const vgpu::Finding& finding) {
              "tcgen05.fence::after_thread_sync behind it, in that of (2).";
   }
 }
+
+// The shared address where a generic one belongs.
+bool is_address_of_commit(const vgpu::Finding& finding) {
+  return finding.kind == FindingKind::out_of_bounds && finding.accesses.size() == 1 &&
+         finding.accesses[0].ptx.starts_with("tcgen05.commit");
+}
+
+constexpr std::string_view kAdviceForCommits =
+    "Name the state space (tcgen05.commit...shared::cluster.b64), which takes a shared address, or "
+    "make a generic address of it (cvta.shared.u64).";
 
 // shfl.sync, vote.sync, match.sync, redux.sync, bar.warp.sync: their masks name lanes.
 bool waits_for_lanes(std::string_view ptx) {
@@ -353,6 +372,7 @@ const FindingHelp& help_for(FindingKind kind) { return kHelp.at(static_cast<std:
 
 std::string_view advice_for(const vgpu::Finding& finding) {
   if (finding.space == "tensor") return advice_for_tensor_memory(finding);
+  if (is_address_of_commit(finding)) return kAdviceForCommits;
   if (finding.lack == Lack::atomicity) return advice_for_atomicity(finding);
   if (finding.lack == Lack::handover && finding.relation >= vgpu::Relation::blocks) {
     return kAdviceForFlags;

@@ -39,7 +39,7 @@ void TensorMemory::complete_requests(const Operation& op, Slot& own, Slot& peer)
   }
   TensorMemoryEvent event = event_of(op, areas);
   event.op = TensorOp::allocate;
-  launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
+  notify(event);
 }
 
 Step TensorMemory::allocate(const Operation& op) {

@@ -105,7 +105,7 @@ Step TensorMemory::copy(const Operation& op) {
   }
   TensorMemoryEvent event = event_of(op, areas);
   event.is_narrow_copy = copy.lanes < kLanesOfPart;
-  launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
+  notify(event);
   dependencies_.current.begin_asynchronous(true);
   for (Slot* const slot : blocks) {
     TensorBlock& block = block_of(*slot);

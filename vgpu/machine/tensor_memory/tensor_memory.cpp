@@ -115,7 +115,10 @@ TensorMemoryEvent TensorMemory::event_of(const Operation& op,
 }
 
 void TensorMemory::notify(const Operation& op, std::span<const TensorArea> areas) const {
-  const TensorMemoryEvent event = event_of(op, areas);
+  notify(event_of(op, areas));
+}
+
+void TensorMemory::notify(const TensorMemoryEvent& event) const {
   launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
 }
 
@@ -136,10 +139,8 @@ std::string TensorMemory::lack_of(const TensorArea& area) const {
   for (std::uint32_t column = area.first_column; column < area.first_column + area.columns;) {
     const TensorAllocation* const owner = block == nullptr ? nullptr : block->allocation_of(column);
     if (owner == nullptr) {
-      return fmt::format(
-          "it accesses columns {} to {} of tensor memory, and column {} is not "
-          "allocated",
-          area.first_column, area.first_column + area.columns - 1, column);
+      return fmt::format("it accesses {} of tensor memory, and column {} is not allocated",
+                         text_of_columns(area.first_column, area.columns), column);
     }
     column = owner->first + owner->count;
   }
@@ -178,7 +179,7 @@ void TensorMemory::end_block(const Slot& slot) const {
     event.ctas = left.ctas;
     event.areas = {&area, 1};
     event.is_leak = true;
-    launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
+    notify(event);
   }
 }
 

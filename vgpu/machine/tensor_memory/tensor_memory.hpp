@@ -83,6 +83,7 @@ class TensorMemory {
   Step perform(const Operation& op);
   Step fail(const Operation& op, Trap::Cause cause, std::string_view why) const;
   void notify(const Operation& op, std::span<const TensorArea> areas) const;
+  void notify(const TensorMemoryEvent& event) const;
   [[nodiscard]] TensorMemoryEvent event_of(const Operation& op,
                                            std::span<const TensorArea> areas) const;
   // The operation has found words that nothing has written.

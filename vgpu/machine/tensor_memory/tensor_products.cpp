@@ -484,7 +484,7 @@ Step TensorMemory::multiply(const Operation& op) {
   event.rows = product.description.rows;
   event.columns = product.description.columns;
   event.kind = op.tensor.kind;
-  launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
+  notify(event);
   read_factors(op, product, blocks);
   return multiply_in_blocks(op, product, blocks);
 }

@@ -122,11 +122,16 @@ bool invalidates(const Instr& instr) {
          instr.modifiers.object_op == ptx::ObjectOp::inval;
 }
 
-// Returns whether a whole warp copies a tensor map.
+// Returns whether a whole warp copies a tensor map; else a thread replaces a field of one.
+bool copies_map(const Instr& instr) {
+  return instr.opcode == ptx::Opcode::tensormap_ && instr.modifiers.sync;
+}
+bool replaces_field(const Instr& instr) {
+  return instr.opcode == ptx::Opcode::tensormap_ && !instr.modifiers.sync;
+}
+
 bool is_collective_copy(const Access& access) {
-  const Instr& instr = access.program->code[access.pc];
-  return access.kind == AccessKind::read && instr.opcode == ptx::Opcode::tensormap_ &&
-         instr.modifiers.sync;
+  return access.kind == AccessKind::read && copies_map(access.program->code[access.pc]);
 }
 
 }  // namespace
@@ -137,8 +142,7 @@ bool RaceReports::is_reuse(const CheckedRow& row, const EarlierAccess& earlier) 
   if (!earlier.lacks_proxy_fence || row.proxy == Proxy::tensor_map) return false;
   if (row.access->kind != AccessKind::write) return false;
   const Instr& before = row.access->program->code[earlier.pc];
-  return before.kind == InstrKind::tensor_memory || before.opcode == ptx::Opcode::tensormap_ ||
-         invalidates(before);
+  return before.kind == InstrKind::tensor_memory || replaces_field(before) || invalidates(before);
 }
 
 // Returns whether the access is an mbarrier.inval after uses of the object by other lanes of a
