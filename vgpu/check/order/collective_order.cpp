@@ -34,6 +34,7 @@ void CollectiveOrder::begin_block(const WarpPlace& place) {
 }
 
 void CollectiveOrder::lend_logs(const WarpPlace& place, AccessRecord& record) {
+  record.loads = nullptr;
   if (!is_on_) return;
   OfSlot& slot = slot_at(place.slot);
   slot.is_lent = true;

@@ -105,8 +105,9 @@ void RaceChecker::lend_logs(const WarpPlace& place) {
 }
 
 void RaceChecker::take_logs_back() {
-  collectives_.for_each_lent(
-      [this](const WarpPlace& place) { record_of(place.slot)->loads = nullptr; });
+  collectives_.for_each_lent([this](const WarpPlace& place) {
+    if (AccessRecord* const record = record_of(place.slot)) record->loads = nullptr;
+  });
 }
 
 void RaceChecker::suspend() {
