@@ -13,6 +13,11 @@
 namespace warpcheck {
 namespace {
 
+bool is_of_plain_integers(const ArrayParameter& array) {
+  return array.columns.size() == 1 && is_integer(array.columns[0].element) &&
+         bytes_of(array.columns[0].element) == array.element_bytes;
+}
+
 using vgpu::symbolic::Condition;
 using vgpu::symbolic::KernelContract;
 using vgpu::symbolic::ParameterContract;
@@ -380,9 +385,7 @@ class Domains {
   // What somebody says of an array of integers.
   [[nodiscard]] std::optional<Range> values_given(const ArrayParameter& array) const {
     const auto given = assumed_.ranges_given.find(array.name);
-    const bool is_plain = array.columns.size() == 1 && is_integer(array.columns[0].element) &&
-                          bytes_of(array.columns[0].element) == array.element_bytes;
-    if (given == assumed_.ranges_given.end() || !is_plain) return std::nullopt;
+    if (given == assumed_.ranges_given.end() || !is_of_plain_integers(array)) return std::nullopt;
     return Range{given->second.low, given->second.high};
   }
 
@@ -470,6 +473,26 @@ void keep_to_trials(const AssumedKernel& kernel, KernelContract& contract) {
     if (scalar == scalars.end()) return;
     one.range.high = std::min<std::int64_t>(one.range.high, scalar->range.high);
   });
+}
+
+bool take_values_of_trials(const AssumedKernel& kernel, KernelContract& contract) {
+  const std::vector<ArrayParameter>& arrays = kernel.assumptions.kernel.arrays;
+  bool took = false;
+  const auto take = [&](ParameterContract& one) {
+    const auto array = std::ranges::find(arrays, one.name, &ArrayParameter::name);
+    const bool is_array = one.kind == ParameterContract::Kind::pointer && array != arrays.end();
+    if (!is_array || !array->values || one.values || !is_of_plain_integers(*array)) return;
+    one.values = Range{array->values->low, array->values->high};
+    one.element_bytes = array->element_bytes;
+    took = true;
+  };
+  for (ParameterContract& one : contract.parameters) {
+    take(one);
+    for (ParameterContract::Member& member : one.members) {
+      for (ParameterContract& part : member.contract) take(part);
+    }
+  }
+  return took;
 }
 
 bool has_number_of_trials(const AssumedKernel& kernel) {

@@ -38,6 +38,9 @@ struct KernelDomain {
 [[nodiscard]] bool is_number_of_trials(const AssumedKernel& kernel, const std::string& array);
 // Whether one of the kernel's has, beside integers that may be larger.
 [[nodiscard]] bool has_number_of_trials(const AssumedKernel& kernel);
+// Arrays of integers that decide what is accessed hold the values that they have in trials: indices
+// lead into the array behind them.  Returns whether there are any.
+bool take_values_of_trials(const AssumedKernel& kernel, vgpu::symbolic::KernelContract& contract);
 // Integers are no larger than those of the trials.
 void keep_to_trials(const AssumedKernel& kernel, vgpu::symbolic::KernelContract& contract);
 

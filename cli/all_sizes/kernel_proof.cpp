@@ -22,6 +22,8 @@ using vgpu::symbolic::Suspect;
 // The solver's units, of all domains.  What one code leaves is another one's, which gets those of
 // one domain at least.
 constexpr std::uint64_t kUnitsOfDomains = 40'000'000;
+// Of a statement about the values of indices.
+constexpr std::uint64_t kUnitsOfValues = 12'000'000;
 // Of a statement about larger numbers than the proof's, or of a limit.
 constexpr std::uint64_t kUnitsBeyond = 12'000'000;
 
@@ -163,11 +165,24 @@ class KernelProver {
       (goes_on ? proved_ : failed_) = std::move(one);
       if (goes_on) proved_narrowness_ = domain.narrowness;
     }
-    if (proved_ || domains.empty() || !has_number_of_trials(kernel_)) return;
-    KernelDomain of_trials = domains.front();
-    keep_to_trials(kernel_, of_trials.contract);
-    const std::uint64_t units = has_another_ ? units_ / 2 : units_;
-    KernelOfAllSizes one = asked(of_trials, std::min(ProofLimits{}.units_of_kernel, units));
+    if (!proved_ && !domains.empty()) try_domains_of_trials(domains.front());
+  }
+
+  // What trials assumed beside it: indices lead into the array behind them, and numbers are no
+  // larger than those for which an array's length was found.
+  void try_domains_of_trials(KernelDomain domain) {
+    if (take_values_of_trials(kernel_, domain.contract)) {
+      try_narrower(domain, kUnitsOfValues, 0);
+      if (proved_) return;
+    }
+    if (!has_number_of_trials(kernel_)) return;
+    keep_to_trials(kernel_, domain.contract);
+    try_narrower(domain, has_another_ ? units_ / 2 : units_, 1);
+  }
+
+  void try_narrower(const KernelDomain& domain, std::uint64_t units, unsigned narrower) {
+    units = std::min({ProofLimits{}.units_of_kernel, units, units_});
+    KernelOfAllSizes one = asked(domain, units);
     units_ -= std::min(units_, one.proof.units);
     if (one.proof.answer == Answer::suspected) suspects_.push_back(one.proof.suspect);
     const bool is_proved = one.proof.answer == Answer::proved;
@@ -176,7 +191,7 @@ class KernelProver {
     if (is_proved || one.proof.answer == Answer::suspected || !says_more) {
       (is_proved ? proved_ : failed_) = std::move(one);
     }
-    if (is_proved) proved_narrowness_ = of_trials.narrowness + 1;
+    if (is_proved) proved_narrowness_ = domain.narrowness + narrower;
   }
 
   // Whether the array's length is guessed, or a number is larger than those for which trials needed

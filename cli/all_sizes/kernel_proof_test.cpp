@@ -128,6 +128,16 @@ __global__ void rows_of_the_grid(float* c, int w) {
   if (g < n) out[g] = s[l - 1] + s[l] + s[l + 1];
 })",
      "__syncthreads();", "", "data-race", 8},
+    {"rows_of_elements", R"(__global__ void rows_of_elements(int rows, const int* begin,
+    const int* column, const float* x, float* y) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float sum = 0;
+  for (int e = begin[row]; e < begin[row + 1]; ++e)
+    sum += x[column[e]];
+  y[row] = sum;
+})",
+     "e < begin", "e <= begin", "out-of-bounds", 7},
     {"flag", R"(__global__ void flag(int* found) {
   if (threadIdx.x % 2 == 0)
     *found = 1;

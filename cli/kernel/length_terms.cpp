@@ -101,6 +101,7 @@ std::optional<Expression> LengthTerms::needed_by_most() const {
   Best products(samples_);
   for (int factors = 1; factors <= kFactorsMax && !products.found(); ++factors) {
     offer_products(products, {}, 0, factors);
+    if (factors == 1 && !products.found()) offer_one_more(products);
   }
   if (products.found()) return products.found();
   Best triangles(samples_);
@@ -117,6 +118,14 @@ std::optional<Expression> LengthTerms::needed_by_most() const {
   Best strided(samples_);
   offer_strided(strided);
   return strided.found();
+}
+
+// Where the rows of as many blocks, or numbers, begin and end.
+void LengthTerms::offer_one_more(Best& best) const {
+  for (const Term& factor : factors_) {
+    const auto values = sum(factor.values, SampleValues(samples_.size(), 1));
+    if (values) best.offer(*values, [&] { return fmt::format("{} + 1", factor.text); });
+  }
 }
 
 // Products of that many more factors, in the order of the factors.
