@@ -351,8 +351,8 @@ std::optional<ExactValue> ExactDomain::select(const ShadowStep&, const Compariso
     const bool is_inverse = numbers_.is_integer(if_true, 0) && numbers_.is_integer(if_false, 1);
     return is_first || is_inverse ? indicator(*comparison, is_inverse, if_true.bits) : std::nullopt;
   }
-  const bool is_in_order = if_true == comparison->a && if_false == comparison->b;
-  const bool is_swapped = if_true == comparison->b && if_false == comparison->a;
+  const bool is_in_order = if_true.is_number(comparison->a) && if_false.is_number(comparison->b);
+  const bool is_swapped = if_true.is_number(comparison->b) && if_false.is_number(comparison->a);
   const std::optional<bool> is_greater = asks_for_greater(comparison->compare);
   if ((!is_in_order && !is_swapped) || !is_greater) return std::nullopt;
   // The bits of floats have another order.

@@ -24,7 +24,9 @@ struct Machine {
     std::vector<ShadowOperand<ExactValue>> operands;
     for (const ExactValue& value : values) operands.push_back({false, value, 0});
     const ShadowOperation operation{opcode, &modifiers, type, type};
-    return domain.apply({}, operation, operands, nullptr);
+    Result result = domain.apply({}, operation, operands, nullptr);
+    if (result) result->format = Type::none;
+    return result;
   }
 };
 
@@ -81,7 +83,7 @@ TEST(ExactDomain, ValuesKnowTheTypeOfTheirBits) {
   const Result half =
       machine.domain.apply({}, {Opcode::cvt_, &none, Type::f32, Type::f16}, operands, nullptr);
   ASSERT_NE(half, std::nullopt);
-  EXPECT_EQ(*half, a);
+  EXPECT_TRUE(half->is_number(a));
   EXPECT_EQ(ExactDomain::type_of(*half), Type::f16);
   for (const Type type : {Type::f16, Type::b16, Type::u16})
     EXPECT_TRUE(is_of_type<ExactDomain>(*half, type));
@@ -104,7 +106,7 @@ TEST(ExactDomain, EqualFloatsMayHaveOtherBits) {
   const ExactValue x = machine.numbers.new_float();
   const ExactValue zero = *machine.domain.constant(0, Type::f32);
   const ExactValue negative = *machine.domain.constant(0x80000000, Type::f32);
-  ASSERT_EQ(zero, negative);
+  ASSERT_TRUE(zero == negative);
   const ShadowComparison<ExactValue> greater{ptx::Compare::gt, Type::f32, x, zero, true};
   EXPECT_TRUE(ExactDomain::is_data(*machine.domain.select({}, greater, zero, negative)));
   const ExactValue one = machine.numbers.integer_of(1, 32);

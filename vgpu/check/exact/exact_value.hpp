@@ -24,10 +24,11 @@ struct ExactValue {
   std::uint64_t payload = 0;            // field: the element; ring: the number of the element
   // A float's: what its bits are; none: not known.
   ptx::Type format = ptx::Type::none;
-  // Whether they are the same number, in whatever format.
-  friend bool operator==(const ExactValue& x, const ExactValue& y) {
-    return x.kind == y.kind && x.is_data == y.is_data && x.bits == y.bits && x.degree == y.degree &&
-           x.below == y.below && x.payload == y.payload;
+  friend bool operator==(const ExactValue&, const ExactValue&) = default;
+  // Returns whether it is the same number, in whatever format.
+  [[nodiscard]] bool is_number(ExactValue other) const {
+    other.format = format;
+    return *this == other;
   }
 
   [[nodiscard]] bool is_field() const { return kind == Kind::field; }

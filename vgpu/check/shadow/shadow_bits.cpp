@@ -9,7 +9,7 @@ namespace {
 
 using ptx::Opcode;
 
-constexpr unsigned kSources = 4, kHalves = 4;
+constexpr unsigned kSources = 4, kBytes = 8;
 constexpr std::size_t kRowBytes = kWideRowBytes;
 
 bool is_logic(Opcode opcode) {
@@ -28,12 +28,12 @@ unsigned moved_sources(Opcode opcode) {
 }
 
 bool holds(const Instr& instr, const ShadowBits& operands) {
-  unsigned halves = 0;
+  unsigned bytes = 0;
   for (unsigned source = 0; source < kSources; ++source) {
     const unsigned of_data = operands.of_data[source];
     if (is_logic(instr.opcode)) {
-      if ((halves & of_data) != 0) return false;
-      halves |= of_data;
+      if ((bytes & of_data) != 0) return false;
+      bytes |= of_data;
     } else if (of_data != 0 && (moved_sources(instr.opcode) >> source & 1) == 0) {
       return false;
     }
@@ -75,22 +75,22 @@ class Trials {
   alignas(64) std::array<std::byte, (kSources + 1) * kRowBytes> rows_{};
 };
 
-constexpr std::uint64_t half_at(unsigned half) { return std::uint64_t{0xffff} << (16 * half); }
+constexpr std::uint64_t byte_at(unsigned byte) { return std::uint64_t{0xff} << (8 * byte); }
 
 }  // namespace
 
-ShadowHalves shadow_halves_of(const Instr& instr, const ShadowBits& operands) {
-  ShadowHalves result;
+ShadowBytes shadow_bytes_of(const Instr& instr, const ShadowBits& operands) {
+  ShadowBytes result;
   if (!holds(instr, operands)) return result;
   Trials trials(instr);
   // What the sources are if bit `bit` of source `source` of data is bits(source, bit).
   const auto with = [&](auto bits) {
     std::array<std::uint64_t, kSources> values = operands.value;
     for (unsigned source = 0; source < kSources; ++source) {
-      for (unsigned half = 0; half < kHalves; ++half) {
-        if ((operands.of_data[source] >> half & 1) == 0) continue;
-        values[source] &= ~half_at(half);
-        for (unsigned bit = 16 * half; bit < 16 * half + 16; ++bit)
+      for (unsigned byte = 0; byte < kBytes; ++byte) {
+        if ((operands.of_data[source] >> byte & 1) == 0) continue;
+        values[source] &= ~byte_at(byte);
+        for (unsigned bit = 8 * byte; bit < 8 * byte + 8; ++bit)
           values[source] |= std::uint64_t{bits(source, bit)} << bit;
       }
     }
@@ -109,19 +109,19 @@ ShadowHalves shadow_halves_of(const Instr& instr, const ShadowBits& operands) {
     return number;
   };
   result.is_known = true;
-  for (unsigned half = 0; half < kHalves; ++half) {
-    ShadowHalf& one = result.halves[half];
-    if (((zeros ^ ones) & half_at(half)) == 0) {
-      one.kind = ShadowHalf::Kind::plain;
+  for (unsigned byte = 0; byte < kBytes; ++byte) {
+    ShadowByte& one = result.bytes[byte];
+    if (((zeros ^ ones) & byte_at(byte)) == 0) {
+      one.kind = ShadowByte::Kind::plain;
       continue;
     }
-    const unsigned first = source_of(16 * half);
-    bool is_moved = (~zeros & ones & half_at(half)) == half_at(half) && first % 16 == 0;
-    for (unsigned bit = 1; bit < 16; ++bit)
-      is_moved = is_moved && source_of(16 * half + bit) == first + bit;
+    const unsigned first = source_of(8 * byte);
+    bool is_moved = (~zeros & ones & byte_at(byte)) == byte_at(byte) && first % 8 == 0;
+    for (unsigned bit = 1; bit < 8; ++bit)
+      is_moved = is_moved && source_of(8 * byte + bit) == first + bit;
     if (!is_moved) continue;
-    one = {ShadowHalf::Kind::moved, static_cast<std::uint8_t>(first / 64),
-           static_cast<std::uint8_t>(first % 64 / 16)};
+    one = {ShadowByte::Kind::moved, static_cast<std::uint8_t>(first / 64),
+           static_cast<std::uint8_t>(first % 64 / 8)};
   }
   return result;
 }

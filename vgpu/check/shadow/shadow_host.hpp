@@ -63,7 +63,7 @@ class ShadowHost {
   [[nodiscard]] const std::vector<Fetched>& fetched() const { return fetched_; }
 
   void copy_to_device(const HostAccess& access, Cells& memory) {
-    memory.make_plain(access.offset, access.bytes, 0);
+    memory.make_plain(access.offset, access.bytes);
     ++copies_;
     Unknown unknown{.copy = copies_};
     if (access.brought == nullptr) return;
@@ -92,7 +92,7 @@ class ShadowHost {
     Fetched& copy = fetched_.emplace_back();
     const std::byte* const bytes = access.allocation->data + access.offset;
     copy.bytes.assign(bytes, bytes + access.bytes);
-    copy.cells.copy(0, memory, access.offset, access.bytes, 0);
+    copy.cells.copy(0, memory, access.offset, access.bytes);
     if (access.host == nullptr) return;
     for (std::uint32_t i = 0; i + 2 <= access.bytes; i += 2) {
       const bool is_aligned = access.offset % 2 == 0;

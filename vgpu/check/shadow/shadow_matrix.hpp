@@ -31,7 +31,7 @@ struct ShadowProduct {
       if ((lanes >> one.lane & 1u) == 0) continue;
       ShadowCells<Value>& cells = registers.cells({one.bank, 0});
       switch (one.value.state) {
-        case ShadowState::plain: cells.make_plain(one.at, one.bytes, 0); break;
+        case ShadowState::plain: cells.make_plain(one.at, one.bytes); break;
         case ShadowState::lost: cells.lose(one.at, one.bytes, one.value.site); break;
         case ShadowState::value: cells.set(one.at, one.bytes, one.value.value); break;
       }

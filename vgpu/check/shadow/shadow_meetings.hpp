@@ -191,7 +191,7 @@ class ShadowMeetings {
     if (mine.bank != Bank::word && mine.bank != Bank::wide) return;
     Cells& cells = registers.cells({mine.bank, 0});
     const std::uint32_t bytes = mine.bank == Bank::wide ? 8 : 4;
-    cells.make_plain(mine.to, bytes, 0);
+    cells.make_plain(mine.to, bytes);
     if (lost_at != ptx::kNone) cells.lose(mine.to, bytes, lost_at);
     if (value) cells.set(mine.to, bytes, value->value);
   }

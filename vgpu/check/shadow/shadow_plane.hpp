@@ -63,7 +63,7 @@ class ShadowPlane : public Observer {
   }
   // The bytes are plain from now on.
   void forget(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes) {
-    memory_of(allocation).make_plain(offset, bytes, kTorn);
+    memory_of(allocation).make_plain(offset, bytes);
   }
 
   [[nodiscard]] Watched watches() const override { return {.collectives = true, .steps = true}; }
@@ -95,10 +95,10 @@ class ShadowPlane : public Observer {
   }
   void on_device_copy(const DeviceCopy& copy) override {
     Cells bytes;  // the ranges may overlap
-    bytes.copy(0, memory_of(*copy.source), copy.source_offset, copy.bytes, kTorn);
+    bytes.copy(0, memory_of(*copy.source), copy.source_offset, copy.bytes);
     Cells& target = memory_of(*copy.target);
-    target.make_plain(copy.target_offset, copy.bytes, kTorn);
-    target.copy(copy.target_offset, bytes, 0, copy.bytes, kTorn);
+    target.make_plain(copy.target_offset, copy.bytes);
+    target.copy(copy.target_offset, bytes, 0, copy.bytes);
   }
   void on_step(const InstrStep& step) override;
   void on_step_end(const InstrStep& step) override;
@@ -135,7 +135,9 @@ class ShadowPlane : public Observer {
     std::array<std::array<std::uint32_t, kWarpLanes>, 2> lost_at;
     std::array<std::uint32_t, 2> lost{}, calculated{};
     std::uint32_t moved_bits = 0;  // lanes that have their results already
-    std::uint32_t combined = 0;    // compare: the predicate that the outcome is combined with
+    // By lane: bytes that the operands and the result share.
+    std::map<unsigned, std::array<typename Cells::Byte, 8>> moved_parts;
+    std::uint32_t combined = 0;  // compare: the predicate that the outcome is combined with
     // of memory: the bytes that each lane has moved so far; for copies, what it has read
     std::array<std::uint32_t, kWarpLanes> moved{};
     std::array<std::uint32_t, kWarpLanes> fetched{};
@@ -215,6 +217,7 @@ class ShadowPlane : public Observer {
   void calculate(const ShadowRule& rule);
   [[nodiscard]] static bool depends_on_data(std::span<const Operand> operands, bool is_lost);
   [[nodiscard]] std::uint32_t move_bits(std::uint32_t lanes);
+  void put_parts(const Ref& to, unsigned lane, const std::array<typename Cells::Byte, 8>& parts);
   void move_row(const Ref& to, const Ref& from);
   void pack(bool unpacks);
   void put_together(Cells& words, unsigned lane) const;
@@ -224,6 +227,7 @@ class ShadowPlane : public Observer {
   [[nodiscard]] std::optional<Value> selected(const ShadowPredicates<Value>& predicates,
                                               unsigned lane);
   void compare(const ShadowRule& rule);
+  void set_numbers(const ShadowRule& rule);
   [[nodiscard]] bool combines(unsigned lane, ShadowComparison<Value>& comparison) const;
   void combine_predicates();
   void lose_results(std::uint32_t lanes);
@@ -261,5 +265,6 @@ class ShadowPlane : public Observer {
 }  // namespace warpcheck::vgpu
 
 #include "vgpu/check/shadow/shadow_plane_bits.hpp"  // definitions
+#include "vgpu/check/shadow/shadow_plane_compare.hpp"
 #include "vgpu/check/shadow/shadow_plane_compute.hpp"
 #include "vgpu/check/shadow/shadow_plane_memory.hpp"

@@ -1,4 +1,4 @@
-// ShadowPlane: instructions on bits that move whole halves of their operands.
+// ShadowPlane: instructions on bits that move whole bytes of their operands.
 #pragma once
 
 #include "vgpu/check/shadow/shadow_bits.hpp"
@@ -6,14 +6,16 @@
 
 namespace warpcheck::vgpu {
 
-// Gives the results of those of the lanes whose halves are moved or are constants, and returns
-// these lanes.
+// Finds the bytes of the results that are bytes of the operands, or constants.  Gives the results
+// of those of the lanes of which all are, and returns these lanes; of the others, what there is is
+// kept for results for which the domain has no rule (moved_parts).
 template <class Domain>
 std::uint32_t ShadowPlane<Domain>::move_bits(std::uint32_t lanes) {
   const Instr& instr = *current_.instr;
   const Ref& to = instr[ComputeOperand::d];
   ShadowRegisters<Value>& registers = current_.warp->registers;
   std::uint32_t moved = 0;
+  current_.moved_parts.clear();
   if (!is_register(to)) return 0;
   const std::uint32_t bytes = ShadowRegisters<Value>::bytes_of(to);
   for_each_lane(lanes, [&](unsigned lane) {
@@ -28,33 +30,45 @@ std::uint32_t ShadowPlane<Domain>::move_bits(std::uint32_t lanes) {
       operands.value[i] = current_.frame.bits_of(ref, lane, 0, is_wide ? 8 : 4);
       if (!is_register(ref)) continue;
       sources.copy(std::uint64_t{8} * i, registers.cells(ref), current_.frame.byte_of(ref, lane),
-                   ShadowRegisters<Value>::bytes_of(ref), kTorn);
-      for (unsigned half = 0; half < 4; ++half) {
-        if (sources.cell(4 * i + half).state != ShadowState::plain)
-          operands.of_data[i] |= static_cast<std::uint8_t>(1u << half);
+                   ShadowRegisters<Value>::bytes_of(ref));
+      for (unsigned byte = 0; byte < 8; ++byte) {
+        if (sources.byte(std::uint64_t{8} * i + byte).state != ShadowState::plain)
+          operands.of_data[i] |= static_cast<std::uint8_t>(1u << byte);
       }
     }
-    const ShadowHalves halves = shadow_halves_of(instr, operands);
-    bool is_moved = halves.is_known;
-    for (unsigned half = 0; half < bytes / 2; ++half) {
-      const ShadowHalf& from = halves.halves[half];
-      is_moved = is_moved && from.kind != ShadowHalf::Kind::mixed;
-      // A conversion of an integer is the domain's.
-      const bool is_part = from.kind == ShadowHalf::Kind::moved &&
-                           sources.cell(4u * from.operand + from.half).bytes > 2;
-      if (instr.opcode == ptx::Opcode::cvt_ && is_part) is_moved = false;
+    const ShadowBytes found = shadow_bytes_of(instr, operands);
+    if (!found.is_known) return;
+    bool is_whole = true, is_part = false, is_any = false;
+    std::array<typename Cells::Byte, 8> parts{};
+    for (unsigned byte = 0; byte < bytes; ++byte) {
+      const ShadowByte& from = found.bytes[byte];
+      is_whole = is_whole && from.kind != ShadowByte::Kind::mixed;
+      if (from.kind == ShadowByte::Kind::mixed)
+        parts[byte] = {.site = site(), .state = ShadowState::lost};
+      if (from.kind != ShadowByte::Kind::moved) continue;
+      parts[byte] = sources.byte(std::uint64_t{8} * from.operand + from.byte);
+      is_any = true;
+      is_part |= parts[byte].bytes > 2;
     }
-    if (!is_moved) return;
+    // A conversion of an integer is the domain's.
+    is_whole = is_whole && !(instr.opcode == ptx::Opcode::cvt_ && is_part);
+    if (!is_whole) {
+      if (is_any) current_.moved_parts.emplace(lane, parts);
+      return;
+    }
     moved |= 1u << lane;
-    const std::uint64_t first = current_.frame.byte_of(to, lane) / 2;
-    for (unsigned half = 0; half < bytes / 2; ++half) {
-      const ShadowHalf& from = halves.halves[half];
-      registers.cells(to).put(first + half, from.kind == ShadowHalf::Kind::plain
-                                                ? typename Cells::Cell{}
-                                                : sources.cell(4u * from.operand + from.half));
-    }
+    put_parts(to, lane, parts);
   });
   return moved;
+}
+
+template <class Domain>
+void ShadowPlane<Domain>::put_parts(const Ref& to, unsigned lane,
+                                    const std::array<typename Cells::Byte, 8>& parts) {
+  Cells& cells = current_.warp->registers.cells(to);
+  const std::uint64_t at = current_.frame.byte_of(to, lane);
+  for (unsigned byte = 0; byte < ShadowRegisters<Value>::bytes_of(to); ++byte)
+    cells.put_byte(at + byte, parts[byte]);
 }
 
 }  // namespace warpcheck::vgpu

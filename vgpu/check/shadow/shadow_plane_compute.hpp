@@ -122,6 +122,7 @@ void ShadowPlane<Domain>::begin_compute() {
     case ShadowRule::Kind::predicates: return combine_predicates();
     case ShadowRule::Kind::unknown: return lose_results(lanes_with_data(current_.step.active));
     case ShadowRule::Kind::compare:
+    case ShadowRule::Kind::set:
     case ShadowRule::Kind::bits:
     case ShadowRule::Kind::calculate: current_.rule = &rule; return gather(rule);
   }
@@ -138,6 +139,7 @@ void ShadowPlane<Domain>::gather(const ShadowRule& rule) {
     for (std::size_t source = 0; source < rule.sources && some != 0; ++source)
       gather_source(rule, source, some, element);
   }
+  current_.moved_parts.clear();
   current_.moved_bits = rule.kind == ShadowRule::Kind::bits && some != 0 ? move_bits(some) : 0;
   const Ref& with = (*current_.instr)[CompareOperand::c];
   if (rule.kind == ShadowRule::Kind::compare && with.bank == Bank::predicate)
@@ -265,7 +267,11 @@ void ShadowPlane<Domain>::on_step_end(const InstrStep& step) {
   if (current_.rule == nullptr || step.active == 0) return;
   const ShadowRule& rule = *current_.rule;
   current_.frame = {step.registers, step.warp};
-  rule.kind == ShadowRule::Kind::compare ? compare(rule) : calculate(rule);
+  switch (rule.kind) {
+    case ShadowRule::Kind::compare: compare(rule); break;
+    case ShadowRule::Kind::set: set_numbers(rule); break;
+    default: calculate(rule); break;
+  }
   current_.rule = nullptr;
 }
 
@@ -299,6 +305,9 @@ void ShadowPlane<Domain>::calculate(const ShadowRule& rule) {
         words[lane] = Cells::word_of(*value, bytes, 0);
       } else if (value) {
         registers.cells(to).set(at, bytes, *value);
+      } else if (const auto parts = current_.moved_parts.find(lane);
+                 parts != current_.moved_parts.end()) {
+        put_parts(to, lane, parts->second);
       } else if (depends_on_data(operands, is_lost)) {
         const std::uint32_t where = is_lost ? current_.lost_at[element][lane] : kTorn;
         registers.cells(to).lose(at, fits ? bytes : row_bytes, where != kTorn ? where : site());
@@ -336,7 +345,7 @@ void ShadowPlane<Domain>::move_row(const Ref& to, const Ref& from) {
     if (to.bank == from.bank && target == source) return;
     if (to.bank != from.bank) registers.make_plain(current_.frame, to, lane);
     registers.cells(to).copy(target, registers.cells(from), source,
-                             std::min(bytes, ShadowRegisters<Value>::bytes_of(from)), kTorn);
+                             std::min(bytes, ShadowRegisters<Value>::bytes_of(from)));
   });
 }
 
@@ -374,7 +383,7 @@ void ShadowPlane<Domain>::pack(bool unpacks) {
       const Ref& one = unpacks ? whole : instr[kComputeSources[i]];
       if (!is_register(one)) continue;
       const std::uint64_t from = current_.frame.byte_of(one, lane) + (unpacks ? i * part : 0);
-      moved.copy(std::uint64_t{i} * part, registers.cells(one), from, part, kTorn);
+      moved.copy(std::uint64_t{i} * part, registers.cells(one), from, part);
     }
     if (!unpacks) {
       put_together(moved, lane);
@@ -385,7 +394,7 @@ void ShadowPlane<Domain>::pack(bool unpacks) {
       if (!is_register(one)) continue;
       if (unpacks) registers.make_plain(current_.frame, one, lane);
       const std::uint64_t to = current_.frame.byte_of(one, lane) + (unpacks ? 0 : i * part);
-      registers.cells(one).copy(to, moved, std::uint64_t{i} * part, part, kTorn);
+      registers.cells(one).copy(to, moved, std::uint64_t{i} * part, part);
     }
   });
 }
@@ -466,114 +475,8 @@ void ShadowPlane<Domain>::select() {
     const Ref& chosen = (holds >> lane & 1u) != 0 ? yes : no;
     const std::uint32_t row = ShadowRegisters<Value>::bytes_of(to);
     if (is_register(chosen))
-      moved.copy(0, registers.cells(chosen), current_.frame.byte_of(chosen, lane), row, kTorn);
-    registers.cells(to).copy(current_.frame.byte_of(to, lane), moved, 0, row, kTorn);
-  });
-}
-
-// Combines a comparison with a predicate that is known.  Returns false if that decides alone.
-template <class Domain>
-bool ShadowPlane<Domain>::combines(unsigned lane, ShadowComparison<Value>& comparison) const {
-  const bool is_set = (current_.combined >> lane & 1u) != 0;
-  switch (current_.instr->modifiers.bool_op) {
-    case ptx::BoolOp::none: return true;
-    case ptx::BoolOp::and_: return is_set;
-    case ptx::BoolOp::or_: return !is_set;
-    case ptx::BoolOp::xor_:
-      if (is_set) comparison.compare = inverse_of(comparison.compare);
-      return true;
-  }
-  return true;
-}
-
-template <class Domain>
-void ShadowPlane<Domain>::compare(const ShadowRule& rule) {
-  const Instr& instr = *current_.instr;
-  ShadowRegisters<Value>& registers = current_.warp->registers;
-  std::uint32_t lost = 0, lost_at = kNoSite;
-  // The predicate that a comparison is combined with.
-  const Ref& with = instr[CompareOperand::c];
-  if (with.bank == Bank::predicate && instr.modifiers.bool_op != ptx::BoolOp::none) {
-    const auto& predicates = registers.predicates(current_.frame.index_of_predicate(with));
-    lost = predicates.lost;
-    lost_at = kFollowsOutcomes ? predicates.site : site();
-  }
-  for (std::uint32_t element = 0; element < rule.elements; ++element) {
-    const Ref& to =
-        rule.elements == 1 || element == 0 ? instr[CompareOperand::p] : instr[CompareOperand::q];
-    if (to.bank != Bank::predicate) continue;
-    auto& predicates = registers.predicates(current_.frame.index_of_predicate(to));
-    predicates.make_plain(current_.step.active);
-    const std::uint32_t outcomes = current_.frame.predicate_of(to);
-    std::uint32_t lost_now = lost;
-    for_each_lane(current_.calculated[element], [&](unsigned lane) {
-      const std::span<const Operand> operands(current_.operands[element][lane].data(),
-                                              rule.sources);
-      const bool is_lost = (current_.lost[element] >> lane & 1u) != 0;
-      if (Domain::kTrustsBits && (is_lost || rule.sources != 2)) return;
-      const bool is_decided =
-          !is_lost && rule.sources == 2 &&
-          domain_.compare(here(lane), rule.operation, operands, (outcomes >> lane & 1u) != 0);
-      const bool is_plain =
-          std::ranges::all_of(operands, [](const Operand& one) { return one.is_plain; });
-      if (is_decided || (is_plain && !is_lost)) return;
-      ShadowComparison<Value> comparison{instr.modifiers.compare, rule.operation.type,
-                                         operands[0].value, operands[1].value, true};
-      const bool is_combined_with_data = (lost >> lane & 1u) != 0;
-      if (!is_combined_with_data && !combines(lane, comparison)) return;
-      lost_now |= 1u << lane;
-      if (is_lost || rule.sources != 2 || is_combined_with_data) return;
-      predicates.set(lane, comparison, site());
-    });
-    const std::uint32_t all = lost_now & current_.step.active;
-    for_each_lane(all, [&](unsigned lane) {
-      const bool is_set = (predicates.lost >> lane & 1u) != 0;
-      if (!is_set) predicates.lose(1u << lane, (lost >> lane & 1u) != 0 ? lost_at : site());
-    });
-    if (rule.elements == 1 && instr[CompareOperand::q].bank == Bank::predicate) {
-      auto& other =
-          registers.predicates(current_.frame.index_of_predicate(instr[CompareOperand::q]));
-      other.make_plain(current_.step.active);
-      other.lose(all, predicates.site);
-    }
-  }
-}
-
-// Predicates from predicates: what a known operand decides alone is known, and with one that does
-// not the other remains a comparison.
-template <class Domain>
-void ShadowPlane<Domain>::combine_predicates() {
-  const Instr& instr = *current_.instr;
-  ShadowRegisters<Value>& registers = current_.warp->registers;
-  std::uint32_t lost = 0, twice = 0, decided = 0, odd = 0, where = kTorn;
-  std::array<ShadowComparison<Value>, kWarpLanes> comparisons{};
-  for (const ComputeOperand operand : kComputeSources) {
-    const Ref& ref = instr[operand];
-    if (ref.bank != Bank::predicate && ref.bank != Bank::none) twice = ~0u;
-    if (ref.bank != Bank::predicate) continue;
-    const auto& predicates = registers.predicates(current_.frame.index_of_predicate(ref));
-    const std::uint32_t value = current_.frame.predicate_of(ref);
-    if ((predicates.lost & current_.step.active) != 0) where = predicates.site;
-    for_each_lane(predicates.compared == nullptr ? 0 : predicates.lost & current_.step.active,
-                  [&](unsigned lane) { comparisons[lane] = (*predicates.compared)[lane]; });
-    twice |= lost & predicates.lost;
-    lost |= predicates.lost;
-    if (instr.opcode == ptx::Opcode::and_) decided |= ~predicates.lost & ~value;
-    if (instr.opcode == ptx::Opcode::or_) decided |= ~predicates.lost & value;
-    if (instr.opcode == ptx::Opcode::xor_) odd ^= ~predicates.lost & value;
-  }
-  if (instr.opcode == ptx::Opcode::not_) odd = ~0u;
-  lost &= current_.step.active & ~decided;
-  const Ref& to = instr[ComputeOperand::d];
-  if (to.bank != Bank::predicate) return lose_results(lost);
-  auto& result = registers.predicates(current_.frame.index_of_predicate(to));
-  result.make_plain(current_.step.active);
-  result.lose(lost, where);
-  for_each_lane(lost & ~twice, [&](unsigned lane) {
-    ShadowComparison<Value> comparison = comparisons[lane];
-    if (!comparison.is_known) return;
-    if ((odd >> lane & 1u) != 0) comparison.compare = inverse_of(comparison.compare);
-    result.set(lane, comparison, where);
+      moved.copy(0, registers.cells(chosen), current_.frame.byte_of(chosen, lane), row);
+    registers.cells(to).copy(current_.frame.byte_of(to, lane), moved, 0, row);
   });
 }
 

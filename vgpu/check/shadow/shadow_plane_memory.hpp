@@ -55,7 +55,7 @@ void ShadowPlane<Domain>::on_access(const Access& access) {
       case InstrKind::copy:
       case InstrKind::bulk_copy:
       case InstrKind::tensor_copy: return copy_accessed(access, lane, memory, at);
-      case InstrKind::barrier_object: return memory.make_plain(at, access.bytes, kTorn);
+      case InstrKind::barrier_object: return memory.make_plain(at, access.bytes);
       default:
         if (access.kind != AccessKind::read)
           memory.lose(at, access.bytes, site_of(*access.program, access.pc));
@@ -79,20 +79,20 @@ void ShadowPlane<Domain>::move_accessed(const Access& access, unsigned lane, Cel
     const std::uint32_t bytes = std::min(width - byte, access.bytes - done);
     const Ref& ref = instr[MemoryOperand::value + from / width];
     if (!is_register(ref)) {
-      if (instr.kind == InstrKind::store) memory.make_plain(at + done, bytes, kTorn);
+      if (instr.kind == InstrKind::store) memory.make_plain(at + done, bytes);
       done += bytes;
       continue;
     }
     Cells& cells = current_.warp->registers.cells(ref);
     const std::uint64_t row = current_.frame.byte_of(ref, lane);
     if (instr.kind == InstrKind::store) {
-      memory.copy(at + done, cells, row + byte, bytes, kTorn);
+      memory.copy(at + done, cells, row + byte, bytes);
     } else {
-      cells.copy(row + byte, memory, at + done, bytes, kTorn);
+      cells.copy(row + byte, memory, at + done, bytes);
       const std::uint32_t whole = ShadowRegisters<Value>::bytes_of(ref);
       const bool extends = ptx::is_signed(type) && width < whole;
       if (extends && cells.read(row, width, kTorn).state != ShadowState::plain)
-        cells.lose(row + std::max(width, 2u), whole - std::max(width, 2u), site());
+        cells.lose(row + width, whole - width, site());
     }
     done += bytes;
   }
@@ -107,7 +107,7 @@ void ShadowPlane<Domain>::load_of_product(const Access& access, unsigned lane, C
   const std::uint32_t from = current_.moved[lane];
   const Ref to = row_after((*current_.instr)[GroupOperand::rows], from / 4);
   current_.warp->registers.cells(to).copy(current_.frame.byte_of(to, lane) + from % 4, memory, at,
-                                          access.bytes, kTorn);
+                                          access.bytes);
   current_.moved[lane] += access.bytes;
 }
 
@@ -117,7 +117,7 @@ void ShadowPlane<Domain>::copy_accessed(const Access& access, unsigned lane, Cel
                                         std::uint64_t at) {
   const std::uint64_t mine = lane * kBufferBytes;
   if (access.kind == AccessKind::read) {
-    current_.buffer.copy(mine + current_.fetched[lane], memory, at, access.bytes, site());
+    current_.buffer.copy(mine + current_.fetched[lane], memory, at, access.bytes);
     current_.fetched[lane] += access.bytes;
     return;
   }
@@ -126,10 +126,10 @@ void ShadowPlane<Domain>::copy_accessed(const Access& access, unsigned lane, Cel
   if (reduces) {
     memory.lose(at, access.bytes, site());
   } else {
-    memory.make_plain(at, access.bytes, kTorn);
-    memory.copy(at, current_.buffer, mine, bytes, site());
+    memory.make_plain(at, access.bytes);
+    memory.copy(at, current_.buffer, mine, bytes);
   }
-  current_.buffer.make_plain(mine, current_.fetched[lane], kTorn);
+  current_.buffer.make_plain(mine, current_.fetched[lane]);
   current_.fetched[lane] = 0;
 }
 
@@ -156,7 +156,7 @@ void ShadowPlane<Domain>::update(const Access& access, unsigned lane, Cells& mem
   current_.moved[lane] += bytes;
   const Ref operand = row_after(instr[AtomicOperand::value], number);
   Cells before;
-  before.copy(0, memory, at, bytes, kTorn);
+  before.copy(0, memory, at, bytes);
   std::uint64_t found = 0;
   std::memcpy(&found, access.allocation->data + access.offset[lane], bytes);
   switch (instr.modifiers.atom_op) {
@@ -167,15 +167,14 @@ void ShadowPlane<Domain>::update(const Access& access, unsigned lane, Cells& mem
   const Ref old = row_after(instr[AtomicOperand::old], number);
   if (!is_register(old)) return;
   if (part == 0) registers.make_plain(current_.frame, old, lane);
-  registers.cells(old).copy(current_.frame.byte_of(old, lane) + part, before, 0, bytes, kTorn);
+  registers.cells(old).copy(current_.frame.byte_of(old, lane) + part, before, 0, bytes);
 }
 
 template <class Domain>
 void ShadowPlane<Domain>::put_register(Cells& memory, std::uint64_t at, const Ref& ref,
                                        unsigned lane, std::uint32_t bytes) {
-  if (!is_register(ref)) return memory.make_plain(at, bytes, kTorn);
-  memory.copy(at, current_.warp->registers.cells(ref), current_.frame.byte_of(ref, lane), bytes,
-              kTorn);
+  if (!is_register(ref)) return memory.make_plain(at, bytes);
+  memory.copy(at, current_.warp->registers.cells(ref), current_.frame.byte_of(ref, lane), bytes);
 }
 
 // found: the bits before the instruction, which lower lanes may have swapped since

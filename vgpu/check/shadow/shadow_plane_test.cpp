@@ -230,6 +230,49 @@ TEST_F(ShadowPlaneTest, AConversionOfTwoValuesHasTwoValues) {
   EXPECT_EQ(states(6, 2), all('v'));
 }
 
+// Bytes of a number that are taken one by one are the number again where they are together again.
+TEST_F(ShadowPlaneTest, BytesOfAValueAreTheValueAgain) {
+  run("ld.global.u32 %r2, [%rd3];\nst.global.u8 [%rd4], %r2;\nshr.u32 %r3, %r2, 8;\n"
+      "st.global.u8 [%rd4+1], %r3;\nshr.u32 %r3, %r2, 16;\nst.global.u8 [%rd4+2], %r3;\n"
+      "shr.u32 %r3, %r2, 24;\nst.global.u8 [%rd4+3], %r3;\n"
+      "ld.global.s8 %r4, [%rd4];\nld.global.u8 %r5, [%rd4+1];\nld.global.u16 %r6, [%rd4+2];\n"
+      "and.b32 %r4, %r4, 255;\nshl.b32 %r5, %r5, 8;\nor.b32 %r5, %r4, %r5;\n"
+      "prmt.b32 %r7, %r5, %r6, 0x5410;\nst.global.u32 [%rd4+4], %r7;");
+  EXPECT_EQ(states(), all('v'));
+  EXPECT_EQ(states(4), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, BytesInAnotherOrderOrOfAnotherValueAreNone) {
+  run("ld.global.u32 %r2, [%rd3];\nprmt.b32 %r3, %r2, 0, 0x0123;\nst.global.u32 [%rd4], %r3;\n"
+      "prmt.b32 %r4, %r3, 0, 0x0123;\nst.global.u32 [%rd4+4], %r4;");
+  EXPECT_EQ(states(), all('l'));
+  EXPECT_EQ(states(4), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, AByteOfAnotherValueTearsAValue) {
+  run("ld.global.u32 %r2, [%rd3];\nld.global.u32 %r3, [%rd3+4];\nst.global.u32 [%rd4], %r2;\n"
+      "shr.u32 %r4, %r3, 8;\nst.global.u8 [%rd4+1], %r4;\nst.global.u32 [%rd4+4], %r2;\n"
+      "st.global.u8 [%rd4+6], 7;\nshr.u32 %r5, %r2, 16;\nst.global.u8 [%rd4+6], %r5;");
+  EXPECT_EQ(states(), all('l'));
+  EXPECT_EQ(states(4), all('v'));
+}
+
+// The sign of a byte is no byte of the value.
+TEST_F(ShadowPlaneTest, TheSignOfAByteIsLost) {
+  run("ld.global.s8 %r2, [%rd3];\nst.global.u32 [%rd4], %r2;\nld.global.u8 %r3, [%rd3];\n"
+      "cvt.s32.s8 %r4, %r3;\nst.global.u16 [%rd4+4], %r4;");
+  EXPECT_EQ(states(), all('l'));
+  EXPECT_EQ(states(4, 2), all('l'));
+}
+
+// What a comparison of data finds is data, and lost; other comparisons are constants.
+TEST_F(ShadowPlaneTest, ANumberOfAComparisonOfDataIsLost) {
+  run("ld.global.u32 %r2, [%rd3];\nset.gt.u32.u32 %r3, %r2, 3;\nst.global.u32 [%rd4], %r3;\n"
+      "set.gt.u32.u32 %r4, %r1, 3;\nst.global.u32 [%rd4+4], %r4;");
+  EXPECT_EQ(states(), all('l'));
+  EXPECT_EQ(states(4), all('p'));
+}
+
 TEST_F(ShadowPlaneTest, AByteOfAHalfIsLost) {
   run("ld.global.b32 %r2, [%rd3];\nshr.u32 %r3, %r2, 8;\nst.global.b32 [%rd4], %r3;", 2);
   EXPECT_EQ(states(), all('l'));

@@ -101,8 +101,7 @@ class ShadowRegisters {
     return cells(ref).read(frame.byte_of(ref, lane) + from, bytes, site);
   }
   void make_plain(const ShadowFrame& frame, const Ref& ref, unsigned lane) {
-    if (is_register(ref))
-      cells(ref).make_plain(frame.byte_of(ref, lane), bytes_of(ref), ptx::kNone);
+    if (is_register(ref)) cells(ref).make_plain(frame.byte_of(ref, lane), bytes_of(ref));
   }
   void lose(const ShadowFrame& frame, const Ref& ref, unsigned lane, std::uint32_t site) {
     if (is_register(ref)) cells(ref).lose(frame.byte_of(ref, lane), bytes_of(ref), site);

@@ -10,10 +10,11 @@ using ptx::Opcode;
 using ptx::Type;
 using Kind = ShadowRule::Kind;
 
-// Returns whether a conversion widens or narrows words of 16 bits, which may be halves.
-bool moves_a_half(const ptx::Modifiers& m) {
+// Returns whether a conversion widens or narrows integers, which may be halves or parts of numbers.
+bool moves_parts(const ptx::Modifiers& m) {
   const auto is_integer = [](Type type) {
-    return type == Type::u16 || type == Type::s16 || type == Type::u32 || type == Type::s32;
+    return type == Type::u8 || type == Type::s8 || type == Type::u16 || type == Type::s16 ||
+           type == Type::u32 || type == Type::s32;
   };
   return is_integer(m.type) && is_integer(m.source_type) && m.type != m.source_type && !m.sat;
 }
@@ -42,8 +43,8 @@ Kind kind_of(const Instr& instr) {
     case Opcode::bfe_:
     case Opcode::bfi_:
     case Opcode::szext_: return Kind::bits;
-    case Opcode::cvt_: return moves_a_half(instr.modifiers) ? Kind::bits : Kind::calculate;
-    case Opcode::set_:
+    case Opcode::cvt_: return moves_parts(instr.modifiers) ? Kind::bits : Kind::calculate;
+    case Opcode::set_: return Kind::set;
     case Opcode::slct_: return Kind::unknown;
     default: return Kind::calculate;
   }
@@ -95,7 +96,7 @@ ShadowRule shadow_rule_of(const Instr& instr) {
   }
   const bool calculates = rule.kind == Kind::calculate || rule.kind == Kind::bits;
   if (calculates) set_types(instr, rule);
-  if (rule.kind == Kind::compare) {
+  if (rule.kind == Kind::compare || rule.kind == Kind::set) {
     rule.sources = rule.sources > 2 ? 2 : rule.sources;
     const Type type = instr.modifiers.source_type != Type::none ? instr.modifiers.source_type
                                                                 : instr.modifiers.type;

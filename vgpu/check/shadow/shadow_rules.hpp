@@ -16,9 +16,10 @@ struct ShadowRule {
     pack,        // mov d, {a, b ...}
     unpack,      // mov {d, e ...}, a
     select,      // selp
-    bits,        // logic, shifts, fields, permutations: halves move, or a domain calculates
+    bits,        // logic, shifts, fields, permutations: bytes move, or a domain calculates
     calculate,   // a domain calculates
     compare,     // the result is a predicate
+    set,         // the result is a number that says what a comparison finds
     predicates,  // predicates from predicates
     unknown,     // the result is lost if an operand is not plain
   };
