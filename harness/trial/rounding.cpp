@@ -25,6 +25,8 @@ using vgpu::RoundingDomain;
 using vgpu::ShadowState;
 // Another order of the reference's sums may lose a few times as much.
 constexpr double kOfReference = 8;
+// The toolkit's functions are polynomials, off by up to two units in the last place.
+constexpr double kUnitsOfFunctions = 2;
 
 using RoundingPlane = vgpu::ShadowPlane<RoundingDomain>;
 
@@ -193,6 +195,10 @@ std::optional<std::string> rounding_difference(const Case& a_case, const AnyOutp
     if (reading->state == ShadowState::value) {
       element.value = reading->value;
       element.allowed += reading->value.bound * (1 + 0x1p-20);
+      const double formula = vgpu::magnitude(reading->value.exact - element.reference);
+      const double unit = vgpu::unit_in_last_place(numbers[i].value.hi, type);
+      const bool is_wide = type == ptx::Type::f32 || type == ptx::Type::f64;
+      if (is_wide && formula <= kUnitsOfFunctions * unit) element.allowed += formula;
     }
     if (rule.is_of_reference) element.allowed = kOfReference * numbers[i].bound;
     if (reading->state == ShadowState::lost) element.unknown_at = plane.sites()[reading->site];

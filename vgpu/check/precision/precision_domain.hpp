@@ -75,6 +75,7 @@ class PrecisionDomain {
   // The value of a double that code has put together of the lower word of a value and another
   // upper word; nothing: it is not the value times a power of two, or its negative.
   static std::optional<Value> rescaled(const Value& value, std::uint64_t bits);
+  static ptx::Type type_of(const Value& value) { return value.type; }
   // The value of the float that a bf16 becomes; nothing: it is no bf16.
   static std::optional<Value> widened(const Value& value) {
     if (value.type != ptx::Type::bf16) return std::nullopt;

@@ -34,17 +34,36 @@ bool is_settled(const RoundingDomain::Operand& one) { return one.is_plain || one
 // IEEE 754 says.
 double documented_error(const ShadowOperation& operation) {
   const bool is_approximate = operation.modifiers->approx || operation.modifiers->full;
+  const Type type = operation.result;
+  const double of_halves = type == Type::bf16 ? 0x1p-7 : type == Type::f16 ? 0x1p-9 : 0;
   switch (operation.opcode) {
-    case Opcode::ex2_:
+    case Opcode::sin_:
+    case Opcode::cos_: return 0x1p-20;
+    case Opcode::ex2_: return of_halves != 0 ? of_halves : 0x1p-22;
     case Opcode::lg2_:
     case Opcode::rsqrt_: return 0x1p-22;
-    case Opcode::tanh_: return 0x1p-10;
+    case Opcode::tanh_: return of_halves != 0 ? of_halves : 0x1p-10;
     case Opcode::sqrt_: return is_approximate ? 0x1p-22 : 0;
     case Opcode::rcp_: return is_approximate ? 0x1p-23 : 0;
     case Opcode::div_: return is_approximate ? 0x1p-22 : 0;
     default: return 0;
   }
 }
+
+// Returns whether a documented error is absolute where results are small.
+bool is_absolute_near_zero(Opcode opcode) {
+  return opcode == Opcode::lg2_ || opcode == Opcode::sin_ || opcode == Opcode::cos_;
+}
+
+// Rounding to nearest loses half a unit in the last place, and rounding in a direction a whole one.
+bool is_directed(const ShadowOperation& operation) {
+  const ptx::Rounding rounding = operation.modifiers->rounding;
+  return rounding == ptx::Rounding::rz || rounding == ptx::Rounding::rm ||
+         rounding == ptx::Rounding::rp;
+}
+
+// The bits of a float's fraction.
+constexpr std::uint64_t kFraction = 0x7f'ffff;
 
 }  // namespace
 
@@ -97,7 +116,8 @@ std::uint32_t RoundingDomain::site_of(const ShadowStep& step) {
 std::optional<RoundingDomain::Value> RoundingDomain::of_exponent(const ShadowOperation& operation,
                                                                  std::span<const Operand> operands,
                                                                  const std::uint64_t* result) {
-  const Operand &number = operands[0], &added = operands[1];
+  const bool is_swapped = operation.opcode == Opcode::add_ && is_settled(operands[0]);
+  const Operand &number = operands[is_swapped ? 1 : 0], &added = operands[is_swapped ? 0 : 1];
   const bool is_float = number.value.type == Type::f32 && !is_settled(number);
   if (!is_float || !is_settled(added) || result == nullptr) return std::nullopt;
   const std::optional<int> scale = scale_of_bits(operation, float_of_bits(number.bits, Type::f32),
@@ -111,6 +131,37 @@ std::optional<RoundingDomain::Value> RoundingDomain::of_exponent(const ShadowOpe
   const bool is_sum = operation.opcode == Opcode::add_ || operation.opcode == Opcode::sub_;
   if (!is_sum || !added.is_plain) return std::nullopt;
   return Value{.type = operation.result};
+}
+
+// __frsqrt_rn() of the toolkit takes the fraction of a float, gives it another exponent, and takes
+// the difference of the two floats' bits, in which only exponents are left: they count as exact.
+std::optional<RoundingDomain::Value> RoundingDomain::of_digits(const ShadowOperation& operation,
+                                                               std::span<const Operand> operands,
+                                                               const std::uint64_t* result) {
+  if (result == nullptr || ptx::bytes_of(operation.result) != 4) return std::nullopt;
+  const bool is_first = !operands[0].is_plain;
+  const Operand &number = operands[is_first ? 0 : 1], &other = operands[is_first ? 1 : 0];
+  const Type type = number.value.type;
+  if (operation.opcode == Opcode::sub_ && !other.is_plain && (*result & kFraction) == 0)
+    return Value{.type = operation.result};
+  if (!other.is_plain || is_settled(number)) return std::nullopt;
+  Value value = number.value;
+  // But for the lowest bit of the exponent, which a root needs.
+  const bool keeps_fraction = (other.bits & kFraction) == kFraction && other.bits >> 24 == 0;
+  if (operation.opcode == Opcode::and_ && type == Type::f32 && keeps_fraction) {
+    value.type = Type::b32;
+    return value;
+  }
+  const bool is_fraction = type == Type::b32 && operation.opcode == Opcode::or_;
+  if (!is_fraction || (other.bits & kFraction) != 0) return std::nullopt;
+  const std::optional<double> factor =
+      factor_of_word(value.exact.hi, float_of_bits(*result, Type::f32),
+                     value.bound + 0x1p-23 * std::abs(value.exact.hi));
+  if (!factor) return std::nullopt;
+  value.exact = {value.exact.hi * *factor, value.exact.lo * *factor};
+  value.bound *= std::abs(*factor);
+  value.type = Type::f32;
+  return value;
 }
 
 std::optional<RoundingDomain::Value> RoundingDomain::rescaled(const Value& value,
@@ -137,6 +188,7 @@ std::optional<RoundingDomain::Value> RoundingDomain::of_bits(const ShadowOperati
   if (operation.opcode == Opcode::cvt_) return Value{.type = operation.result};
   if (operands.size() != 2) return std::nullopt;
   if (auto scaled = of_exponent(operation, operands, result)) return scaled;
+  if (auto digits = of_digits(operation, operands, result)) return digits;
   const Operand &number = operands[operands[0].is_plain ? 1 : 0],
                 &mask = operands[operands[0].is_plain ? 0 : 1];
   const std::uint64_t sign = std::uint64_t{1} << (8 * ptx::bytes_of(operation.type) - 1);
@@ -239,8 +291,10 @@ double RoundingDomain::rounding_of(const ShadowOperation& operation, const Numbe
   const double documented = documented_error(operation);
   const bool flushes = operation.modifiers->ftz;
   const double least = smallest_normal_of(type) * (flushes ? 1 : unit_roundoff_of(type));
-  double rounding = std::max(std::min(unit, declared), documented) * size + least;
-  if (operation.opcode == Opcode::lg2_) rounding += documented;
+  const double half_units = is_directed(operation) ? 2 : 1;
+  double rounding =
+      std::max(half_units * std::min(unit, declared), documented) * size + half_units * least;
+  if (is_absolute_near_zero(operation.opcode)) rounding += documented;
   const bool is_ieee = documented == 0 && !flushes;
   return is_ieee || is_coarse ? rounding : std::max(rounding, actual);
 }
@@ -278,6 +332,10 @@ std::optional<RoundingDomain::Value> RoundingDomain::apply(const ShadowStep& ste
                                                            const std::uint64_t* result_bits) {
   if (operands.empty() || operands.size() > 3) return std::nullopt;
   if (!is_one_float(operation.result)) return of_bits(operation, operands, result_bits);
+  const auto is_fraction = [](const Operand& one) {
+    return one.value.type == Type::b32 && !is_settled(one);
+  };
+  if (std::ranges::any_of(operands, is_fraction)) return std::nullopt;
   Numbers in = numbers_of(operation, operands, result_bits != nullptr);
   if (operation.opcode == Opcode::min_ || operation.opcode == Opcode::max_) {
     return extremum(operation, operands, in, result_bits);

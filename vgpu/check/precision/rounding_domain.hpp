@@ -46,6 +46,10 @@ class RoundingDomain {
   // The value of a double that code has put together of the lower word of a value and another
   // upper word; nothing: it is not the value times a power of two, or its negative.
   static std::optional<Value> rescaled(const Value& value, std::uint64_t bits);
+  // Of bits that are no float the type says nothing.
+  static ptx::Type type_of(const Value& value) {
+    return ptx::is_float(value.type) ? value.type : ptx::Type::none;
+  }
   // The value of the float that a bf16 becomes; nothing: it is no bf16.
   static std::optional<Value> widened(const Value& value) {
     if (value.type != ptx::Type::bf16) return std::nullopt;
@@ -78,6 +82,9 @@ class RoundingDomain {
   static std::optional<Value> of_exponent(const ShadowOperation& operation,
                                           std::span<const Operand> operands,
                                           const std::uint64_t* result);
+  static std::optional<Value> of_digits(const ShadowOperation& operation,
+                                        std::span<const Operand> operands,
+                                        const std::uint64_t* result);
   static std::optional<Value> extremum(const ShadowOperation& operation,
                                        std::span<const Operand> operands, const Numbers& in,
                                        const std::uint64_t* result);
