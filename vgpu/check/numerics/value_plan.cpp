@@ -9,11 +9,10 @@
 
 #include "vgpu/check/numerics/float_memory.hpp"
 #include "vgpu/check/numerics/toolkit_code.hpp"
+#include "vgpu/check/numerics/value_rules.hpp"
 #include "vgpu/check/shadow/row_uses.hpp"
 #include "vgpu/program/matrix.hpp"
-#include "vgpu/program/multimem.hpp"
 #include "vgpu/program/operand_roles.hpp"
-#include "vgpu/program/unpacking.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -21,127 +20,6 @@ namespace {
 
 using ptx::Opcode;
 using ptx::Type;
-
-// Two floats of a byte or less each.
-bool is_of_bytes(Type type) {
-  return type == Type::e4m3x2 || type == Type::e5m2x2 || type == Type::e2m1x2 ||
-         type == Type::e2m3x2 || type == Type::e3m2x2;
-}
-
-ValueRule rule_of_conversion(const Instr& instr) {
-  const ptx::Modifiers& m = instr.modifiers;
-  const bool from_float = float_format_of(m.source_type) != FloatFormat::none;
-  const bool to_float = float_format_of(m.type) != FloatFormat::none;
-  if (from_float && to_float) return ValueRule::computes;
-  if (is_of_bytes(m.type) || is_of_bytes(m.source_type)) return ValueRule::moves;
-  if (from_float)
-    return ptx::is_integer(m.type) ? ValueRule::rounds_to_integer : ValueRule::replaces;
-  if (m.pack) return ValueRule::replaces;
-  if (to_float) return ValueRule::moves;
-  return ValueRule::adds_integers;
-}
-
-ValueRule rule_of_compute(const Instr& instr) {
-  const bool is_float = float_format_of(instr.modifiers.type) != FloatFormat::none;
-  switch (instr.opcode) {
-    case Opcode::cvt_: return rule_of_conversion(instr);
-    case Opcode::add_:
-    case Opcode::sub_:
-    case Opcode::mul_:
-    case Opcode::mad_:
-    case Opcode::fma_:
-    case Opcode::div_:
-    case Opcode::neg_:
-    case Opcode::abs_:
-      if (is_float) return ValueRule::computes;
-      if (instr.opcode == Opcode::div_) return ValueRule::moves;
-      return instr.opcode == Opcode::abs_ ? ValueRule::replaces : ValueRule::adds_integers;
-    case Opcode::rem_: return ValueRule::moves;
-    case Opcode::rcp_:
-    case Opcode::sqrt_:
-    case Opcode::rsqrt_:
-    case Opcode::sin_:
-    case Opcode::cos_:
-    case Opcode::lg2_:
-    case Opcode::ex2_:
-    case Opcode::tanh_:
-    case Opcode::copysign_: return ValueRule::computes;
-    case Opcode::min_:
-    case Opcode::max_:
-      if (is_float) return ValueRule::extremes;
-      return ptx::is_integer(instr.modifiers.type) ? ValueRule::extremes_of_integers
-                                                   : ValueRule::replaces;
-    case Opcode::shl_: return ValueRule::adds_integers;
-    case Opcode::cvta_:
-    case Opcode::mov_:
-    case Opcode::and_:
-    case Opcode::or_:
-    case Opcode::xor_:
-    case Opcode::prmt_:
-    case Opcode::lop3_:
-    case Opcode::shf_:
-    case Opcode::bfe_:
-    case Opcode::bfi_:
-    case Opcode::shr_: return ValueRule::moves;
-    case Opcode::selp_:
-    case Opcode::slct_: return ValueRule::selects;
-    case Opcode::setp_:
-    case Opcode::set_:
-      if (float_format_of(instr.modifiers.type) != FloatFormat::none) return ValueRule::compares;
-      return instr.opcode == Opcode::setp_ && ptx::is_integer(instr.modifiers.type) &&
-                     ptx::bytes_of(instr.modifiers.type) >= 4
-                 ? ValueRule::compares_integers
-                 : ValueRule::replaces;
-    default: return ValueRule::replaces;
-  }
-}
-
-ValueRule rule_of(const Instr& instr) {
-  switch (instr.kind) {
-    case InstrKind::compute: return rule_of_compute(instr);
-    case InstrKind::warp_sync:
-      if (is_matrix_product(instr)) return ValueRule::multiplies_matrices;
-      return instr.opcode == Opcode::shfl_ ? ValueRule::shuffles : ValueRule::replaces;
-    case InstrKind::warp:
-      return instr.opcode == Opcode::shfl_ ? ValueRule::shuffles : ValueRule::replaces;
-    case InstrKind::load: return ValueRule::loads;
-    case InstrKind::store: return ValueRule::stores;
-    case InstrKind::atomic: return ValueRule::updates;
-    case InstrKind::copy:
-    case InstrKind::tensor_copy: return ValueRule::copies;
-    case InstrKind::bulk_copy: return is_multimem(instr) ? ValueRule::replaces : ValueRule::copies;
-    case InstrKind::special:
-    case InstrKind::param:
-    case InstrKind::local_address:
-    case InstrKind::texture:
-    case InstrKind::tensor_memory:
-    case InstrKind::device_call:
-    case InstrKind::heap_allocate:
-    case InstrKind::barrier:
-    case InstrKind::barrier_object:
-    case InstrKind::stack: return ValueRule::replaces;
-    case InstrKind::print: return ValueRule::prints;
-    default: return ValueRule::nothing;
-  }
-}
-
-// Returns whether an instruction divides integers by a number that is no literal.
-bool is_quotient_of_integers(const Instr& instr) {
-  const bool divides = instr.opcode == Opcode::div_ || instr.opcode == Opcode::rem_;
-  return divides && ptx::is_integer(instr.modifiers.type) &&
-         instr[ComputeOperand::b].bank != Bank::constant;
-}
-
-FloatFormat result_format_of(const Instr& instr) {
-  if (!is_matrix_product(instr)) return float_format_of(instr.modifiers.type);
-  const Type type = product_of(instr).d;
-  return type == Type::f16 ? FloatFormat::f16x2 : float_format_of(type);
-}
-
-FloatFormat source_format_of(const Instr& instr) {
-  const bool has_second = instr.opcode == Opcode::cvt_;
-  return float_format_of(has_second ? instr.modifiers.source_type : instr.modifiers.type);
-}
 
 bool is_in_place(const Program& program, const Instr& instr) {
   if (instr.kind == InstrKind::atomic) return true;  // it reads what it overwrites
@@ -183,13 +61,14 @@ class IndexSlice {
   // Returns whether an instruction mixes bits, and computes no index: it changes those of a float,
   // as conversions to bf16 and functions of the toolkit do; a product with, or a sum of,
   // an odd constant of 2^16 or more is that of a hash or of a random number, and a shift by 21 or
-  // more makes the exponent of a float.
+  // more makes the exponent of a float.  So does a shift of a word whose other bits are taken by
+  // the opposite shift: a rotation, or a word that is taken apart.
   bool mixes(std::uint32_t pc) {
     constexpr std::uint32_t kConstantMin = 1u << 16, kShiftMin = 21;
     const Instr& instr = program_.code[pc];
     if (instr.opcode == Opcode::shl_) {
       return constant_of(pc, instr[ComputeOperand::b]) >= kShiftMin ||
-             holds_float_bits(pc, instr[ComputeOperand::a]);
+             holds_float_bits(pc, instr[ComputeOperand::a]) || takes_apart(pc);
     }
     for (const ComputeOperand operand : {ComputeOperand::a, ComputeOperand::b, ComputeOperand::c}) {
       if (holds_float_bits(pc, instr[operand])) return true;
@@ -198,6 +77,20 @@ class IndexSlice {
       if (constant % 2 == 1 && magnitude >= kConstantMin) return true;
     }
     return false;
+  }
+
+  // Returns whether the bits that a shift drops are those that another one of the same word keeps.
+  bool takes_apart(std::uint32_t pc) {
+    constexpr std::uint32_t kBitsOfWord = 32;
+    const Instr& instr = program_.code[pc];
+    const Ref& word = instr[ComputeOperand::a];
+    const std::uint32_t by = constant_of(pc, instr[ComputeOperand::b]);
+    if (by == 0 || word.bank != Bank::word) return false;
+    return std::ranges::any_of(uses_.users(uses_.read(pc, word)), [&](std::uint32_t user) {
+      const Instr& other = program_.code[user];
+      return other.opcode == Opcode::shr_ && other[ComputeOperand::a] == word &&
+             constant_of(user, other[ComputeOperand::b]) == kBitsOfWord - by;
+    });
   }
 
   // Finds remainders of divisions by constants, which compilers calculate as x - x / d * d: neither
@@ -299,10 +192,16 @@ class IndexSlice {
     });
   }
 
-  // Returns whether all operands are literals: the program means what they make (0.0f / 0.0f).
+  // Returns whether all operands are literals: the program means what they make (0.0f / 0.0f).  The
+  // difference of two infinities is none of these: the compiler knows that a row is masked.
   bool has_literals_only(std::uint32_t pc) {
     const Instr& instr = program_.code[pc];
     bool is_any = false;
+    const bool is_sum = instr.opcode == Opcode::add_ || instr.opcode == Opcode::sub_;
+    if (is_sum && is_infinite_literal(pc, instr[ComputeOperand::a]) &&
+        is_infinite_literal(pc, instr[ComputeOperand::b])) {
+      return false;
+    }
     for (const ComputeOperand operand : {ComputeOperand::a, ComputeOperand::b, ComputeOperand::c}) {
       const Ref& ref = instr[operand];
       if (ref.bank == Bank::none) continue;
@@ -311,12 +210,24 @@ class IndexSlice {
     }
     return is_any;
   }
-  bool is_literal(std::uint32_t pc, const Ref& ref) {
-    if (ref.bank == Bank::constant) return true;
+  // Returns the literal that an operand is; Bank::none: it is none.
+  Ref literal_of(std::uint32_t pc, const Ref& ref) {
+    if (ref.bank == Bank::constant) return ref;
     const std::span<const std::uint32_t> makers = makers_of(pc, ref);
-    if (makers.size() != 1) return false;
+    if (makers.size() != 1) return {};
     const Instr& maker = program_.code[makers[0]];
-    return maker.opcode == Opcode::mov_ && maker[ComputeOperand::a].bank == Bank::constant;
+    const bool is_one =
+        maker.opcode == Opcode::mov_ && maker[ComputeOperand::a].bank == Bank::constant;
+    return is_one ? maker[ComputeOperand::a] : Ref{};
+  }
+  bool is_literal(std::uint32_t pc, const Ref& ref) {
+    return literal_of(pc, ref).bank != Bank::none;
+  }
+  bool is_infinite_literal(std::uint32_t pc, const Ref& ref) {
+    const FloatFormat format = float_format_of(program_.code[pc].modifiers.type);
+    const Ref literal = literal_of(pc, ref);
+    return literal.bank != Bank::none && format != FloatFormat::none &&
+           std::isinf(float_at(format, program_.constants.data() + literal.offset, 0));
   }
 
   // Returns what a logarithm has multiplied a number by that is below the least normal one, so also
