@@ -2,6 +2,7 @@
 // what goes wrong.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -160,6 +161,12 @@ struct Sync {
 
 // Lanes of one warp execute a fence: membar or fence (PTX ISA 9.7.13.4).  Reported before they
 // continue.
+// Where a tensor map begins; null: not in memory.
+struct MapPlace {
+  const Allocation* allocation = nullptr;
+  std::uint32_t offset = 0;
+};
+
 struct Fence {
   const Program* program = nullptr;
   WarpPlace place;
@@ -175,6 +182,8 @@ struct Fence {
   // griddepcontrol, which orders nothing else.  The lanes wait for Sync::early_after and everything
   // that it has done, or they let the next launch begin.
   bool waits_for_grid = false, lets_grid_begin = false;
+  // fence.proxy.tensormap::generic.acquire: the map of each lane.
+  const std::array<MapPlace, 32>* maps = nullptr;
   [[nodiscard]] bool controls_grids() const { return waits_for_grid || lets_grid_begin; }
 };
 

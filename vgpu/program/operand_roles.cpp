@@ -68,6 +68,7 @@ OperandRoles roles_of(const Instr& instr) {
     case InstrKind::special:
     case InstrKind::param:
     case InstrKind::local_address: return {.writes = {ScalarOperand::result}};
+    case InstrKind::fence: return {.reads = {MemoryOperand::address}};
     case InstrKind::load: return {.reads = {MemoryOperand::address}, .writes = kValueElements};
     case InstrKind::store: return {.reads = kStored};
     case InstrKind::atomic: return roles_of_atomic(instr);
@@ -112,7 +113,6 @@ OperandRoles roles_of(const Instr& instr) {
     case InstrKind::call:
     case InstrKind::ret:
     case InstrKind::exit:
-    case InstrKind::fence:
     case InstrKind::sleep:
     case InstrKind::trap:
     case InstrKind::refusal:

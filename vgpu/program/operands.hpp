@@ -31,8 +31,8 @@ enum class WarpOperand : std::uint8_t { result, value, lane, clamp, predicate, m
 enum class MatrixOperand : std::uint8_t { d, a, b, c, metadata };
 // special, param, local_address.
 enum class ScalarOperand : std::uint8_t { result };
-// load, store: `value + i` is element i.  A .b128 value is in two consecutive wide rows, which
-// count as two elements.
+// load, store; fence: the address of a tensor map.  `value + i` is element i.  A .b128 value is in
+// two consecutive wide rows, which count as two elements.
 enum class MemoryOperand : std::uint8_t { address, value };
 inline constexpr std::size_t kElementsMax = 4;
 // atomic: old is absent for red; value is the comparand of cas.  For a vector, and for .b128, they

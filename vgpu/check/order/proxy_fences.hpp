@@ -2,8 +2,9 @@
 // asynchronous proxy, loads and stores through the generic proxy.  A write through the generic
 // proxy reaches a bulk copy only if a fence.proxy.async lies between the two in causality order.
 // The other direction needs no fence: the completion of a bulk copy contains one.  A copy reads its
-// tensor map through a proxy of its own, whose fence is fence.proxy.tensormap::generic.acquire; to
-// which map it applies is not looked at.
+// tensor map through a proxy of its own, whose fences are fence.proxy.tensormap::generic.release
+// and .acquire (MapFences): "a .release proxy fence can form a release sequence that synchronizes
+// with an acquire sequence that contains an .acquire proxy fence".
 //
 // Only writes are checked.  A load already has its value, whatever a later copy writes.
 #pragma once
@@ -11,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "vgpu/check/order/thread_order.hpp"
@@ -84,6 +86,62 @@ class ProxyFences {
   ThreadOrder& order_;
   std::array<Answer, kAnswers> answers_{};
   std::map<std::uint64_t, std::vector<Passed>> fences_;  // by block key and thread
+};
+
+// Fences for tensor maps.  A write of a map by a store reaches a copy by that map if a release
+// fence of any thread, and then an acquire fence for that map, lie between them in causality order.
+class MapFences {
+ public:
+  explicit MapFences(ThreadOrder& order) : order_(order) {}
+
+  void clear();
+  void add(const Fence& fence);
+  template <typename Visit>
+  void for_each_segment(Visit visit) {
+    for (auto& [thread, passed] : releases_) {
+      for (Passed& one : passed) visit(one.segment);
+    }
+    for (auto& [map, passed] : acquires_) {
+      for (Acquired& one : passed) {
+        visit(one.segment);
+        for (Write& write : one.released) visit(write.segment);
+      }
+    }
+  }
+  enum class Missing : std::uint8_t { nothing, release, acquire };
+  // Returns what is missing between what a lane did in the segment `write` and the copy that reads
+  // a byte of its map.
+  Missing missing(SegmentId write, unsigned write_lane, const Access& copy, unsigned lane,
+                  std::uint32_t offset);
+
+ private:
+  struct Passed {
+    SegmentId segment = 0;  // the segment that the fence ends
+    unsigned lane = 0;
+    VectorClock knows;
+  };
+  struct Write {
+    SegmentId segment = 0;
+    unsigned lane = 0;
+    bool operator==(const Write&) const = default;
+  };
+  struct Acquired : Passed {
+    std::uint64_t thread = 0;
+    std::vector<Write> released;  // before this fence, as far as was asked
+  };
+  using Map = std::pair<std::uint32_t, std::uint32_t>;  // allocation, offset
+  static constexpr std::uint32_t kMapBytes = 128;
+  static constexpr std::size_t kRememberedMax = 16;  // per thread, and map: the latest fences
+
+  [[nodiscard]] bool is_released(SegmentId write, unsigned lane, Acquired& acquired) const;
+  std::uint64_t thread_of(const WarpPlace& place, unsigned lane) const {
+    return order_.launches().block_key(place) << 16 |
+           (place.warp * kWarpLanes + order_.threads().actor_of(lane));
+  }
+
+  ThreadOrder& order_;
+  std::map<std::uint64_t, std::vector<Passed>> releases_;  // by thread
+  std::map<Map, std::vector<Acquired>> acquires_;
 };
 
 }  // namespace warpcheck::vgpu

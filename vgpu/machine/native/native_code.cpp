@@ -82,8 +82,8 @@ bool stays(const Instr& instr) {
     case InstrKind::store:
     case InstrKind::atomic:
     case InstrKind::copy_group:
-    case InstrKind::fence:
     case InstrKind::nop: return true;
+    case InstrKind::fence: return !instr.modifiers.tensor_map;
     default: return false;
   }
 }

@@ -3,6 +3,7 @@
 
 #include "vgpu/program/barrier_token.hpp"
 #include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/steps.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -183,6 +184,9 @@ void emit_fence(Emission& e, const ptx::Instruction& in, Instr& out) {
                           !m.alias && m.space == Space::generic && m.scope != ptx::Scope::none;
     if (!is_known || in.operands.size() != (acquires ? 2 : 0)) e.refuse(in, "a fence of this kind");
     out.modifiers.proxy = false;
+    if (acquires) {
+      out[MemoryOperand::address] = address_row(e, in, in.operands[0], {Space::generic});
+    }
     return e.push(out);
   }
   if (!in.operands.empty()) e.refuse(in, "a fence with operands");

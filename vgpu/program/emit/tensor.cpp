@@ -184,6 +184,7 @@ void emit_fenced_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
   out.opcode = Opcode::fence_;
   out.modifiers = {};
   out.modifiers.order = ptx::Order::release;
+  out.modifiers.tensor_map = true;
   out.modifiers.scope = has(words, "cta")       ? ptx::Scope::cta
                         : has(words, "cluster") ? ptx::Scope::cluster
                         : has(words, "gpu")     ? ptx::Scope::gpu

@@ -52,6 +52,7 @@ struct EarlierAccess {
   std::uint32_t pc = 0;
   unsigned access_class = 0;
   bool lacks_proxy_fence = false;  // it comes before, but through the other proxy
+  bool lacks_map_release = false;  // of a tensor map: its fences lack the release alone
   bool is_handed = false;          // no race, but it may hand a value on
   std::uint32_t offset = 0;        // of a byte that both access
   // It is the latest write of the cell; or a read by the thread that has made the latest write.

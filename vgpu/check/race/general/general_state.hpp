@@ -29,7 +29,7 @@ struct GeneralState {
   ClusterOrder cluster_order{order};
   BarrierObjectOrder barrier_objects{order};
   ProxyFences proxy_fences{order};  // fence.proxy.async
-  ProxyFences map_fences{order};    // fence.proxy.tensormap::generic.acquire
+  MapFences map_fences{order};
   CellMemories memories;
   CellLists lists;
   MissedReads missed;

@@ -112,8 +112,12 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
   }
   if (earlier.lacks_proxy_fence && row.proxy == Proxy::tensor_map) {
     return {Lack::proxy_fence,
-            "no fence.proxy.tensormap::generic.acquire comes between (1) and the copy (2), which "
-            "reads its tensor map and need not see what (1) has written"};
+            earlier.lacks_map_release
+                ? "no fence.proxy.tensormap::generic.release, nor tensormap.cp_fenceproxy, comes "
+                  "between (1) and the .acquire fence before the copy (2), which reads its tensor "
+                  "map and need not see what (1) has written"
+                : "no fence.proxy.tensormap::generic.acquire for this tensor map comes between (1) "
+                  "and the copy (2), which reads the map and need not see what (1) has written"};
   }
   if (earlier.lacks_proxy_fence) {
     const bool is_product = multiplies(*access.program, access.pc);

@@ -183,8 +183,7 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
   // The fence may acquire what its threads have read before.
   if (fence.order != ptx::Order::release) deferred_.perform_observed_by_warp(fence.place);
   state_.order.fences().fence(fence);
-  const bool is_for_maps = fence.program->code[fence.pc].modifiers.tensor_map;
-  if (is_for_maps && fence.order == ptx::Order::acquire) state_.map_fences.add(fence);
+  if (fence.program->code[fence.pc].modifiers.tensor_map) state_.map_fences.add(fence);
 }
 
 // The shared memory of a block ends when all its threads have exited, so each access by another
@@ -582,7 +581,6 @@ void GeneralRaceChecker::tidy_up() {
   owners_.renew_thresholds(renewed);
   causality_.forget_answers();
   state_.proxy_fences.forget_answers();
-  state_.map_fences.forget_answers();
   reports_.forget_answers();
   std::size_t cells = 0;
   state_.memories.for_each([&](const CellMemory& memory) { cells += memory.size(); });

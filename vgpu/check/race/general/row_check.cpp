@@ -148,8 +148,13 @@ void RowCheck::check_proxy(const CheckedRow& row, const LaneAccess& mine, Earlie
   const Segment& segment = state_.order.segments().at(earlier.segment);
   if (segment.async_proxy || segment.launch != state_.order.launches().current()) return;
   const Access& access = *row.access;
-  ProxyFences& fences = row.proxy == Proxy::async ? state_.proxy_fences : state_.map_fences;
-  if (fences.lies_between(earlier.segment, earlier.lane, access.place, mine.lane, access.space)) {
+  if (row.proxy == Proxy::tensor_map) {
+    const MapFences::Missing missing =
+        state_.map_fences.missing(earlier.segment, earlier.lane, access, mine.lane, mine.offset);
+    if (missing == MapFences::Missing::nothing) return;
+    earlier.lacks_map_release = missing == MapFences::Missing::release;
+  } else if (state_.proxy_fences.lies_between(earlier.segment, earlier.lane, access.place,
+                                              mine.lane, access.space)) {
     return;
   }
   earlier.lacks_proxy_fence = true;

@@ -1,5 +1,6 @@
 // A warp copies a tensor map to global memory by tensormap.cp_fenceproxy, which is one operation of the
 // whole warp: what any lane does after it comes after the whole copy, also for those that the lane tells.
+// Plain stores need a release fence, and the acquire fence is for the map that the copy uses.
 // A write by a lane just before it is a note: no lane begins the copy before all have come to it.
 // build: -gencode arch=compute_90a,code=compute_90a -lcuda
 // case lane: | | lane
@@ -16,6 +17,13 @@
 // expect other_words: error data-race word other_word
 // case not_acquired: | | not_acquired
 // expect not_acquired: error data-race copied tile
+// case acquired_other: | | acquired_other
+// expect acquired_other: error data-race copied tile
+// case stored: | | stored
+// expect stored: clean
+// prints stored: 41
+// case not_released: | | not_released
+// expect not_released: error data-race stores tile
 // case lane_unoptimized: -G | | lane
 // expect lane_unoptimized: clean
 #include <cstdint>
@@ -23,7 +31,7 @@
 #include <cstring>
 #include <cuda.h>
 
-enum Kind { lane, elected, not_written, other_words, not_acquired };
+enum Kind { lane, elected, not_written, other_words, not_acquired, acquired_other, stored, not_released };
 
 __device__ unsigned shared_address(const void* pointer) {
   return (unsigned)__cvta_generic_to_shared(pointer);
@@ -48,7 +56,13 @@ __global__ void load(const __grid_constant__ CUtensorMap map, CUtensorMap* copy,
   if (kind != not_written) __syncwarp();
   if (t < 32) {
     words[t] = t;  //~ word
+    if (kind >= stored) {
+      ((volatile int*)copy)[t] = ((const int*)&changed)[t];  //~ stores
+      if (kind == stored) asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
+      __syncwarp();
+    } else {
     asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(copy), "r"(m) : "memory");  //~ copied
+    }
     if (kind == other_words) out[t] = words[31 - t];  //~ other_word
     if (t == 7) {
       if (kind == elected) __threadfence_block();
@@ -61,7 +75,8 @@ __global__ void load(const __grid_constant__ CUtensorMap map, CUtensorMap* copy,
       while (ready == 0) {}
       __threadfence_block();
     }
-    if (kind != not_acquired) asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(copy) : "memory");
+    const CUtensorMap* const acquired = kind == acquired_other ? copy + 1 : copy;
+    if (kind != not_acquired) asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(acquired) : "memory");
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" ::"r"(b) : "memory");
     asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3}], [%2];" ::"r"(shared_address(tile)), "l"(copy), "r"(b), "r"(0) : "memory");  //~ tile
     asm volatile("{ .reg .pred p;\n\tWAITS: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n\t@!p bra WAITS; }" ::"r"(b) : "memory");
@@ -71,13 +86,13 @@ __global__ void load(const __grid_constant__ CUtensorMap map, CUtensorMap* copy,
 }
 
 int main(int, char** arguments) {
-  constexpr const char* kNames[] = {"lane", "elected", "not_written", "other_words", "not_acquired"};
+  constexpr const char* kNames[] = {"lane", "elected", "not_written", "other_words", "not_acquired", "acquired_other", "stored", "not_released"};
   int *first, *second, *out, values[32];
   CUtensorMap map, *copy;
   cudaMalloc(&first, 128);
   cudaMalloc(&second, 128);
   cudaMalloc(&out, 256);
-  cudaMalloc(&copy, sizeof map);
+  cudaMalloc(&copy, 2 * sizeof map);
   for (int i = 0; i < 32; ++i) values[i] = 10 + i;
   cudaMemcpy(second, values, 128, cudaMemcpyHostToDevice);
   cudaMemset(first, 0, 128);
@@ -87,7 +102,7 @@ int main(int, char** arguments) {
                          CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
                          CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   cudaMemcpy(copy, &map, sizeof map, cudaMemcpyHostToDevice);
-  for (int kind = 0; kind < 5; ++kind) {
+  for (int kind = 0; kind < 8; ++kind) {
     if (std::strcmp(arguments[1], kNames[kind]) == 0) load<<<1, 64>>>(map, copy, second, out, (Kind)kind);
   }
   cudaMemcpy(values, out + 32, 128, cudaMemcpyDeviceToHost);
