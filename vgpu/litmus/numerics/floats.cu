@@ -407,3 +407,11 @@ LITMUS(flushed) { run(flushed, filled(0.5f)); }
 
 // expect: clean
 LITMUS(not_flushed) { run(flushed, filled(2)); }
+
+// The compiler knows that the row is masked, and subtracts one literal from the other.
+// expect: not-a-number global
+__global__ void masked_everywhere(const float* in, float* out) {
+  const float most = -INFINITY;
+  out[threadIdx.x] = in[threadIdx.x] + (-INFINITY - most);  //~ compute //~ write
+}
+LITMUS(masked_everywhere) { run(masked_everywhere, in_order()); }

@@ -93,6 +93,19 @@ __global__ void draws(int* out, unsigned limit) {
 }
 LITMUS(draws) { draws<<<1, 32>>>(zeroed<int>(64), 1u << 30); }
 
+// A word that is taken apart: what one shift drops another keeps, as where bits are rounded to fewer.
+// expect: clean
+__global__ void takes_apart(int* out, const unsigned* words) {
+  const unsigned word = words[threadIdx.x], low = word << 16, high = word >> 16;
+  const bool is_up = low > 0x80000000u || (low == 0x80000000u && (high & 1) != 0);
+  out[threadIdx.x] = static_cast<int>(is_up ? high + 1 : high);
+}
+LITMUS(takes_apart) {
+  unsigned* const words = zeroed<unsigned>(64);
+  cudaMemset(words, 0x3f, 64 * sizeof(unsigned));
+  takes_apart<<<1, 32>>>(zeroed<int>(64), words);
+}
+
 // expect: clean
 __global__ void asks_whether_it_wraps(int* out, unsigned a, unsigned b) {
   const unsigned sum = a + b;

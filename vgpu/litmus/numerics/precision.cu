@@ -227,3 +227,28 @@ __global__ void smaller_root_by_larger(const float* in, float* out) {
   out[threadIdx.x] = -4 / (p + sqrtf(__fsub_rn(__fmul_rn(p, p), 4)));
 }
 LITMUS(smaller_root_by_larger) { run(smaller_root_by_larger, 10'000, 10'000, 32); }
+
+// A result that is stored byte by byte is the result.
+// expect: rounding-error note global
+__global__ void sums_in_bytes(const float* in, float* out) {
+  float sum = 0;
+  for (int i = 0; i < kTerms; ++i) sum += in[i];  //~ compute
+  const unsigned bits = __float_as_uint(sum);
+  for (unsigned i = 0; i < 4; ++i)
+    reinterpret_cast<volatile unsigned char*>(out)[i] = static_cast<unsigned char>(bits >> 8 * i);
+}
+LITMUS(sums_in_bytes) { run(sums_in_bytes, 1e8f, 1); }
+
+// expect: clean
+LITMUS(sums_of_small_integers_in_bytes) { run(sums_in_bytes, 1, 1); }
+
+// So is one whose bytes are copied one after the other.
+// expect: rounding-error note global
+__global__ void sums_by_copies_of_bytes(const float* in, float* out) {
+  __shared__ float sum;
+  sum = 0;
+  for (int i = 0; i < kTerms; ++i) sum += in[i];  //~ compute
+  for (unsigned i = 0; i < 4; ++i)
+    reinterpret_cast<volatile char*>(out)[i] = reinterpret_cast<volatile char*>(&sum)[i];
+}
+LITMUS(sums_by_copies_of_bytes) { run(sums_by_copies_of_bytes, 1e8f, 1); }
