@@ -33,7 +33,8 @@ __device__ float right_float(int way, float x, float nan, unsigned short* shared
     case 8: return __half2float(__hneg(__hneg(__float2half(x))));
     case 9: return of_bits(bits_of(of_bits(bits_of(x) ^ 0x80000000)) ^ 0x80000000);
     case 10: return __shfl_xor_sync(__activemask(), __shfl_xor_sync(__activemask(), x, 0), 0);
-    default: return __bfloat162float(__hadd(__float2bfloat16(x), __float2bfloat16(0.0f)));
+    case 11: return __bfloat162float(__hadd(__float2bfloat16(x), __float2bfloat16(0.0f)));
+    default: return of_bits(__byte_perm(__byte_perm(bits_of(x), 0, 0x0123), bits_of(nan), 0x0123));
   }
 }
 
@@ -92,6 +93,13 @@ __device__ float wrong_float(int way, float x, float y, float nan, unsigned shor
     case 137: return __half2float(__hadd_sat(h, __float2half(0.0f)));
     case 138: return __low2float(__lowhigh2highlow(__halves2half2(h, g)));
     case 139: return x + 0x1p-149f;
+    // Bytes of other values.
+    case 140: return of_bits(__byte_perm(bits_of(x), bits_of(y), 0x3214));
+    case 141: return of_bits(__byte_perm(bits_of(x), 0, 0x3201));
+    case 142:
+      return __half2float(__ushort_as_half(static_cast<unsigned short>(
+          __byte_perm(__half_as_ushort(h), __bfloat16_as_ushort(b), 0x0050))));
+    case 143: return of_bits(bits_of(x) & 0xffffff00);
     default: return x * (1 + 0x1p-23f);
   }
 }
