@@ -66,8 +66,8 @@ __global__ void free_reverse(int* a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n / 2) {  //twin: if (i <= n / 2) {
     int t = a[i];
-    a[i] = a[n - 1 - i];  //~ out-of-bounds
-    a[n - 1 - i] = t;  //~ out-of-bounds
+    a[i] = a[n - 1 - i];  //~ data-race
+    a[n - 1 - i] = t;
   }
 }
 //== free_reverse_shared
