@@ -9,7 +9,8 @@ namespace warpcheck {
 namespace {
 
 constexpr int kSamples = 60;
-constexpr std::int64_t kUntouched = 64;  // elements of arrays that no trial run has accessed
+constexpr std::int64_t kUntouched = 64;    // elements of arrays that no trial run has accessed
+constexpr std::int64_t kLong = 1'000'000;  // elements; a trial with more takes too long
 // The last one is where the last row ends, and so the length of what the rows are in.
 constexpr ValueRange kOffsets{0, 64};
 
@@ -53,7 +54,7 @@ class LengthSearch {
       : prober_(prober), kernel_(kernel), known_(known) {}
 
   AssumedLengths all(const std::function<bool()>& lower_ranges) {
-    Touched seen = touched_by_runs_that_end(lower_ranges);
+    Touched seen = touched_by_short_runs(lower_ranges);
     if (find_offsets(seen)) seen = touched(0);
     std::vector<FittedLength> fitted = fitted_to(seen);
     try_others(seen, fitted);
@@ -126,12 +127,18 @@ class LengthSearch {
     return all;
   }
 
-  // More runs than those that chose the ranges: of `1 << n` few numbers are small enough.
-  Touched touched_by_runs_that_end(const std::function<bool()>& lower_ranges) {
+  // More runs than those that chose the ranges: of `1 << n` few numbers are small enough, and a
+  // product of many numbers is large.
+  Touched touched_by_short_runs(const std::function<bool()>& lower_ranges) {
     const auto ends = [](const Probe& run) { return run.second.ends; };
+    const auto is_long = [](const Probe& run) {
+      return std::ranges::any_of(run.second.elements, [](auto one) { return one > kLong; });
+    };
     for (;;) {
       Touched seen = touched(0);
-      if (std::ranges::all_of(seen.plain, ends) || !lower_ranges()) return seen;
+      const bool are_short =
+          std::ranges::all_of(seen.plain, ends) && std::ranges::none_of(seen.most, is_long);
+      if (are_short || !lower_ranges()) return seen;
     }
   }
 
