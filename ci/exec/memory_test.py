@@ -49,10 +49,11 @@ class NoneLeft(unittest.TestCase):
 
         def small():
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        lines, _, result = peak_megabytes("--", "./memory", "until-none", str(8 << 20),
-                                          preexec_fn=small)
-        self.assertEqual(lines, ["cudaErrorMemoryAllocation, all of it"], result.stderr)
-        self.assertEqual(result.returncode, 0, result.stderr)
+        for jobs in ("1", "16"):
+            lines, _, result = peak_megabytes("--jobs", jobs, "--", "./memory", "until-none", str(8 << 20),
+                                              preexec_fn=small)
+            self.assertEqual(lines, ["cudaErrorMemoryAllocation, all of it"], result.stderr)
+            self.assertEqual(result.returncode, 0, result.stderr)
 
 
 if __name__ == "__main__":

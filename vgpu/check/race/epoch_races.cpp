@@ -20,6 +20,9 @@ constexpr std::size_t kKeptBytesMax = std::size_t{1} << 30;
 // there.
 constexpr std::size_t kReleasedMin = std::size_t{1} << 20;
 constexpr std::size_t kLeftBytesMax = std::size_t{64} << 20;
+// Each worker has marks of owners, and in time marks all words of a program: of more memory than
+// this, rows are records at once.
+constexpr std::size_t kOwnerBytesMax = std::size_t{32} << 20;
 
 // Returns the cell at which lane 0 of a strided row, or every lane of a uniform row, begins.
 //   row: an Access or a RowLog::UpdateRow; offset_shift: cell = byte offset >> offset_shift
@@ -76,7 +79,7 @@ void EpochRaces::reset(WarpModel model) {
   open_queues_.clear();
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
-  for (const Owned& owned : owned_) kept += owned.owners.host_bytes();
+  kept += bytes_of_owners();
   if (kept > kKeptBytesMax) {
     shadows_.clear();
     for (Owned& owned : owned_) owned.owners.release();
@@ -298,7 +301,7 @@ bool EpochRaces::begin_owned(const RowAccess& row) {
   const bool are_recorded =
       shadows_[id].period().number == period.number && shadows_[id].used() != 0;
   if (!may_own_ || row.bytes < 4 || numbers_.launches() < owned.tried_from || are_recorded ||
-      (rows.period() == period.number && !are_reads) ||
+      (rows.period() == period.number && !are_reads) || !has_room_for_owners(*row.allocation) ||
       !owned.owners.begin(row.allocation->limit())) {
     return false;
   }
@@ -318,6 +321,17 @@ bool EpochRaces::begin_owned(const RowAccess& row) {
     give_up_owners(id);
   }
   return are_allowed;
+}
+
+bool EpochRaces::has_room_for_owners(const Allocation& allocation) const {
+  if (owned_[allocation.id].owners.host_bytes() >= allocation.limit()) return true;
+  return bytes_of_owners() + allocation.limit() <= kOwnerBytesMax;
+}
+
+std::size_t EpochRaces::bytes_of_owners() const {
+  std::size_t bytes = 0;
+  for (const Owned& owned : owned_) bytes += owned.owners.host_bytes();
+  return bytes;
 }
 
 void EpochRaces::go_on_owned(std::uint32_t id) {

@@ -100,6 +100,8 @@ class EpochRaces {
   bool defer(const RowAccess& row, QueuedKind kind);
   bool put(const RowAccess& row, QueuedKind kind);
   bool begin_rows(const RowAccess& row, QueuedKind kind);
+  [[nodiscard]] bool has_room_for_owners(const Allocation& allocation) const;
+  [[nodiscard]] std::size_t bytes_of_owners() const;
   void go_on_owned(std::uint32_t id);
   bool defer_weak(const RowAccess& row);
   bool begin_owned(const RowAccess& row);
