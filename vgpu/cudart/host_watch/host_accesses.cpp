@@ -136,22 +136,20 @@ void HostAccesses::change_unseen(const SeenAccess& change) {
 //   launches: that had begun to run
 bool HostAccesses::read_unseen_signals(std::uint32_t launches) {
   bool is_signalled = false;
-  for (const Ended& ended : ended_) {
-    if (ended.launch >= launches || !signals_.wrote_unseen(ended.launch)) continue;
-    if (may_know_.includes(ended.clock)) continue;
-    may_know_.join(ended.clock);
-    is_signalled = knows_more_ = true;
-  }
+  const auto learn = [&](const auto& has_written) {
+    for (const Ended& ended : ended_) {
+      if (ended.launch >= launches || may_know_.includes(ended.clock)) continue;
+      if (!has_written(ended.launch)) continue;
+      may_know_.join(ended.clock);
+      is_signalled = knows_more_ = true;
+    }
+  };
+  learn([&](std::uint32_t launch) { return signals_.wrote_unseen(launch); });
   if (unseen_.empty() || !signals_.has_any()) return is_signalled;
   for_each_part(
       dependencies_.memory, unseen_,
       [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t bytes, const Unseen&) {
-        for (const Ended& ended : ended_) {
-          if (ended.launch >= launches || may_know_.includes(ended.clock)) continue;
-          if (!signals_.wrote(ended.launch, part, offset, bytes)) continue;
-          may_know_.join(ended.clock);
-          is_signalled = knows_more_ = true;
-        }
+        learn([&](std::uint32_t launch) { return signals_.wrote(launch, part, offset, bytes); });
       });
   return is_signalled;
 }
