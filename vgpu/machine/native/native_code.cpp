@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "vgpu/machine/native/emitter.hpp"
+#include "vgpu/machine/native/level_assembler.hpp"
 #include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/flow/passing_edges.hpp"
 
@@ -518,7 +519,7 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
     bool failed = false;
   } failure;
   holder.setErrorHandler(&failure);
-  asmjit::x86::Assembler assembler(&holder);
+  native::LevelAssembler assembler(&holder, level);
   std::unique_ptr<const LiveRows> live;
   if (lanes != Lanes::some) live = std::make_unique<const LiveRows>(program);
   native::EmitterState state(assembler, level, program, lanes, live.get(), calls);
