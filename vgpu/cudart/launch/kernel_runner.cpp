@@ -74,6 +74,24 @@ cudaError_t error_of(const vgpu::Outcome& outcome) {
   return cudaSuccess;
 }
 
+// Appends what `other` does not have; both are ascending.  A launch may have thousands of others
+// that are unordered with it, and few that come before it, or the other way round.
+void append_difference(std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& from,
+                       const std::vector<std::uint32_t>& other) {
+  auto rest = from.begin();
+  for (const std::uint32_t known : other) {
+    if (rest == from.end()) return;
+    if (*rest != known) {
+      const auto found = std::lower_bound(rest, from.end(), known);
+      to.insert(to.end(), rest, found);
+      rest = found;
+      if (rest == from.end() || *rest != known) continue;
+    }
+    ++rest;
+  }
+  to.insert(to.end(), rest, from.end());
+}
+
 }  // namespace
 
 // Returns whether the host, or another process, may write memory while the launch runs.
@@ -183,7 +201,7 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
   DeviceState& device = dependencies_.devices[host_launch.work.device];
   const Trial::LaunchNumber number = begin(host_launch, grid);
   std::vector<std::uint32_t> unordered = host_launch.unordered;
-  std::ranges::set_difference(host_launch.ran, before, std::back_inserter(unordered));
+  append_difference(unordered, host_launch.ran, before);
   vgpu::Launch launch = launch_of(host_launch, grid, device);
   if (grid.depth == 0 && host_launch.early_after != ptx::kNone) {
     launch.early_after = host_launch.early_after;
@@ -384,20 +402,35 @@ void KernelRunner::run_children(HostLaunch& host_launch, const std::vector<Child
     host_launch.unordered = std::move(unordered);
   }
   std::vector<std::vector<std::uint32_t>> below(children.size());
+  // Of a child that later ones follow: what comes before it, and what has run below it.
+  std::vector<std::vector<std::uint32_t>> known(children.size());
+  std::vector<std::size_t> followers(children.size());
+  for (const ChildGrid& child : children) {
+    for (const std::size_t earlier : child.after) ++followers[earlier];
+  }
   for (const bool is_tail : {false, true}) {
     for (std::size_t i = 0; i < children.size(); ++i) {
       if (children[i].is_tail != is_tail || errors.has_sticky()) continue;
-      std::vector<std::uint32_t> before = before_parent;
-      if (is_tail) before.insert(before.end(), all.begin(), all.end());
-      std::vector<std::size_t> after = children[i].after;
-      for (std::size_t next = 0; next < after.size(); ++next) {
-        const std::size_t earlier = after[next];
-        before.insert(before.end(), below[earlier].begin(), below[earlier].end());
-        after.insert(after.end(), children[earlier].after.begin(), children[earlier].after.end());
+      std::vector<std::uint32_t> before;
+      for (const std::size_t earlier : children[i].after) {
+        std::vector<std::uint32_t>& of_earlier = known[earlier];
+        const bool is_last = --followers[earlier] == 0;
+        if (is_last && before.empty()) {
+          before = std::move(of_earlier);
+        } else {
+          before.insert(before.end(), of_earlier.begin(), of_earlier.end());
+        }
+        if (is_last) of_earlier = {};
       }
-      std::ranges::sort(before);
+      if (before.empty()) before = before_parent;
+      if (is_tail) before.insert(before.end(), all.begin(), all.end());
+      if (!std::ranges::is_sorted(before)) std::ranges::sort(before);
       before.erase(std::unique(before.begin(), before.end()), before.end());
       run_grid(host_launch, children[i].grid, before, below[i]);
+      if (followers[i] != 0) {
+        known[i] = std::move(before);
+        known[i].insert(known[i].end(), below[i].begin(), below[i].end());
+      }
       all.insert(all.end(), below[i].begin(), below[i].end());
     }
   }
