@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "vgpu/ptx/text_parts.hpp"
 #include "vgpu/text/file_text.hpp"
 
 namespace warpcheck {
@@ -22,12 +23,13 @@ void CodeOfKernels::add(const cudart::KernelRecord& kernel) {
     bytes_ = std::max<std::uint64_t>(bytes_, module->text.size());
   }
   try {
-    if (!module->parsed) module->parsed = ptx::parse(module->text, kernel.code);
+    if (!module->parsed)
+      module->parsed = ptx::parse_parts(ptx::parts_of(module->text), kernel.code);
     programs_.push_back(vgpu::decode(*module->parsed, kernel.name));
     programs_.back().ptx = module->text;
     kernels_.push_back({&programs_.back(), kernel.threads});
   } catch (const std::exception&) {
-    // A module that was linked of several: nothing is changed in it.
+    // A module that cannot be read: nothing is changed in it.
   }
 }
 

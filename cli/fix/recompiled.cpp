@@ -117,6 +117,7 @@ std::vector<std::string> command_for(const SourceUnit& unit, const fs::path& sou
   const std::string architecture = unit.target.starts_with("sm_") ? unit.target.substr(3) : "75";
   command.insert(command.begin(), nvcc_program());
   command.push_back("-arch=compute_" + architecture);
+  if (unit.is_relocatable) command.push_back("-rdc=true");
   for (std::string& option : compile_options_of(unit, sources))
     command.push_back(std::move(option));
   return command;

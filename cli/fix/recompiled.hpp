@@ -26,6 +26,7 @@ struct SourceUnit {
   // The options of the build of a program; of a pair's kernels, those of warpcheck_kernels().
   std::vector<std::string> options{};
   bool is_pair = true;
+  bool is_relocatable = false;  // a part of a program that is linked (nvcc -rdc=true)
 };
 
 struct LaunchedUnit {

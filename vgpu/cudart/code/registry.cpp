@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "vgpu/cudart/code/fatbinary_image.hpp"
@@ -15,6 +16,46 @@ namespace warpcheck::cudart {
 namespace {
 
 constexpr const char* kUnoptimizedName = "unoptimised PTX";
+
+// What a text defines for others: functions that are not of every unit that includes their header.
+std::set<std::string> functions_of(std::string_view text) {
+  const ptx::Module module = ptx::parse(text.substr(0, text.find('\0')), "PTX");
+  std::set<std::string> names;
+  for (const ptx::Function& function : module.functions) {
+    if (function.has_body && function.linkage == ptx::Linkage::visible) names.insert(function.name);
+  }
+  return names;
+}
+
+// The parts of relocatable code, of which some are replaced by the texts that the session has for
+// them: those that define the same functions.  None: it has no such texts.
+std::vector<std::string> stand_ins_of_parts(const void* wrapper,
+                                            const std::vector<std::string>& names,
+                                            const Trial& trial, std::string_view user) {
+  ExecSession* const session = ExecSession::instance();
+  std::vector<std::string> texts;
+  if (session != nullptr) texts = session->stand_in_texts();
+  if (texts.empty()) return {};
+  std::vector<std::string> parts = ptx_in_fatbinary(wrapper, code_target(trial), user);
+  std::vector<std::set<std::string>> defined;
+  for (const std::string& part : parts) defined.push_back(functions_of(part));
+  bool is_found = false;
+  for (std::string& text : texts) {
+    restore_file_marks(names, text);
+    const std::set<std::string> own = functions_of(text);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (defined[i].empty() || !std::ranges::includes(own, defined[i])) continue;
+      parts[i] = text;
+      std::vector<std::string> replaced;
+      std::ranges::copy_if(names, std::back_inserter(replaced),
+                           [&](const std::string& name) { return own.contains(name); });
+      session->stood_in(replaced);
+      is_found = true;
+      break;
+    }
+  }
+  return is_found ? parts : std::vector<std::string>();
+}
 
 }  // namespace
 
@@ -32,7 +73,16 @@ DeviceCode& Unit::code(const Trial& trial, const Allocations& device, std::strin
 
 DeviceCode& Unit::code_of_build(const Trial& trial, const Allocations& device,
                                 std::string_view user) {
-  if (!sought_stand_in_) find_stand_in();
+  if (!sought_stand_in_) {
+    find_stand_in();
+    std::vector<std::string> parts;
+    if (replacement_ == nullptr && wrapper_ != nullptr && is_relocatable(wrapper_))
+      parts = stand_ins_of_parts(wrapper_, names, trial, user);
+    if (!parts.empty()) {
+      replacement_ = replacements_.emplace_back(std::make_unique<Unit>(std::move(parts))).get();
+      replacement_->variables = variables;
+    }
+  }
   if (replacement_ != nullptr) return replacement_->code_of_build(trial, device, user);
   const bool is_optimized = trial.settings().build == Build::optimized;
   const unsigned sm = trial.capability().sm();
