@@ -8,10 +8,14 @@
 #include <utility>
 
 #include "cli/fix/rewrites/bound_rewrites.hpp"
+#include "cli/fix/rewrites/early_ends.hpp"
+#include "cli/fix/rewrites/first_values.hpp"
 #include "cli/fix/rewrites/insertion.hpp"
 #include "cli/fix/rewrites/order_rewrites.hpp"
+#include "cli/fix/rewrites/parities.hpp"
 #include "cli/fix/rewrites/rewrites.hpp"
 #include "harness/causes/remedies.hpp"
+#include "vgpu/text/replace_all.hpp"
 
 namespace warpcheck {
 namespace {
@@ -33,13 +37,13 @@ std::vector<Place> places_of(const Sources& sources, const vgpu::AccessSide& sid
 }
 
 // Of candidates for one finding: in the order of its remedies, those of values last.
-constexpr int kRankOfWaits = 8, kRankOfOrders = 20, kRankStep = 5, kRankOfAtomics = 40,
-              kRankOfValues = 50;
+constexpr int kRankOfWaits = 8, kRankOfParities = 12, kRankOfOrders = 20, kRankStep = 5,
+              kRankOfAtomics = 40, kRankOfValues = 50;
 
 class Proposals {
  public:
-  Proposals(const Sources& sources, const KernelsToFix& kernels, bool results_are_known)
-      : sources_(sources), kernels_(kernels), results_are_known_(results_are_known) {}
+  Proposals(const Sources& sources, const KernelsToFix& kernels, Evidence evidence)
+      : sources_(sources), kernels_(kernels), evidence_(evidence) {}
 
   std::vector<Candidate> of(const Verdict& verdict) {
     bool has_place = false;
@@ -70,11 +74,14 @@ class Proposals {
   }
 
   void propose(const vgpu::Finding& finding, const std::vector<Place>& places) {
-    const RemedyFacts facts{.results_are_known = results_are_known_,
+    const RemedyFacts facts{.results_are_known = evidence_ != Evidence::none,
                             .one_warp = kernels_.threads_max <= 32,
                             .races_between_warps = false,
                             .races = false};
     propose_library_waits(finding, places);
+    propose_parities(finding, places);
+    propose_group_syncs(finding, places);
+    propose_wider_arrays(finding, places);
     int rank = kRankOfOrders;
     for (const Remedy remedy : remedies_for(finding, facts)) {
       propose_by(remedy, finding, places, rank);
@@ -126,7 +133,7 @@ class Proposals {
         for (const Place& place : places) {
           for (Patch& patch : moved_barriers(*place.file, *place.tree, place.node))
             add(std::move(patch), rank);
-          for (Patch& patch : postponed_returns(*place.file, *place.tree, place.node))
+          for (Patch& patch : postponed_ends(*place.file, *place.tree, place.node))
             add(std::move(patch), rank - 1);
           const std::size_t function = place.tree->function_of(place.node);
           for (Patch& patch : other_counts(*place.file, *place.tree, function))
@@ -157,6 +164,33 @@ class Proposals {
       for (const std::string& wait : library_waits(*place.tree, function)) {
         for (const Gap& gap : gaps_around(place)) add(insertion(place, gap, wait), kRankOfWaits);
       }
+    }
+  }
+
+  void propose_parities(const vgpu::Finding& finding, const std::vector<Place>& places) {
+    if (finding.space != "shared" && finding.kind != FindingKind::deadlock) return;
+    for (const Place& place : places) {
+      int rank = kRankOfParities;
+      for (Patch& patch : other_parities(*place.file, *place.tree))
+        add(std::move(patch), std::min(rank++, kRankOfOrders - 1));
+    }
+  }
+
+  // A barrier of the warp is none of a group whose lanes alone come by.
+  void propose_group_syncs(const vgpu::Finding& finding, const std::vector<Place>& places) {
+    if (finding.relation != Relation::lanes) return;
+    for (const Place& place : places) {
+      for (Patch& patch : group_syncs(place)) add(std::move(patch), kRankOfWaits);
+    }
+  }
+
+  // Two elements that share a place: rows of `[T][T - 1]` overlap.
+  void propose_wider_arrays(const vgpu::Finding& finding, const std::vector<Place>& places) {
+    if (finding.space != "shared" || finding.kind != FindingKind::data_race) return;
+    if (evidence_ != Evidence::results) return;
+    for (const Place& place : places) {
+      for (Patch& patch : larger_arrays(*place.file, *place.tree, place.node))
+        add(std::move(patch), kRankOfValues + 4);
     }
   }
 
@@ -207,7 +241,7 @@ class Proposals {
   }
 
   void propose_bounds(const Place& place) {
-    if (!results_are_known_) return;
+    if (evidence_ == Evidence::none) return;
     const auto add_all = [&](std::vector<Patch> patches, int rank) {
       for (Patch& patch : patches) add(std::move(patch), rank);
     };
@@ -227,9 +261,10 @@ class Proposals {
   }
 
   void propose_values(const vgpu::Finding& finding, const std::vector<Place>& places) {
-    if (!results_are_known_) return;
+    if (evidence_ == Evidence::none) return;
     for (const Place& place : places) {
-      for (Patch& patch : initial_values(*place.file, *place.tree, place.node, finding.variable)) {
+      for (Patch& patch : initial_values(*place.file, *place.tree, place.node, finding.variable,
+                                         evidence_ != Evidence::results)) {
         add(std::move(patch), 45);
       }
     }
@@ -267,7 +302,7 @@ class Proposals {
       for (std::size_t node = 0; node < tree.nodes().size(); ++node) {
         if (tree[node].kind != Kind::function || !is_launched(tree, node)) continue;
         if (has_strong_accesses(tree)) propose_fences(file, tree, node);
-        if (!results_are_known_) continue;
+        if (evidence_ == Evidence::none) continue;
         add(all_strided_accesses(file, tree, node), 60);
         for (Patch& patch : halving_from_power_of_two(file, tree, node)) add(std::move(patch), 65);
       }
@@ -328,15 +363,15 @@ class Proposals {
 
   const Sources& sources_;
   const KernelsToFix& kernels_;
-  bool results_are_known_;
+  Evidence evidence_;
   std::vector<Candidate> all_;
 };
 
 }  // namespace
 
 std::vector<Candidate> candidates_for(const Sources& sources, const Verdict& verdict,
-                                      const KernelsToFix& kernels, bool results_are_known) {
-  return Proposals(sources, kernels, results_are_known).of(verdict);
+                                      const KernelsToFix& kernels, Evidence evidence) {
+  return Proposals(sources, kernels, evidence).of(verdict);
 }
 
 namespace {
@@ -479,6 +514,27 @@ std::optional<Candidate> candidate_of_experiment(const Sources& sources, const s
   }
   if (all.files.empty()) return std::nullopt;
   return Candidate{std::move(all), kRankOfExperiments};
+}
+
+std::vector<Candidate> joint_candidates(const Sources& sources,
+                                        const std::vector<std::string>& texts) {
+  std::vector<Candidate> candidates;
+  Candidate all{.patch = {}, .rank = kRankOfExperiments};
+  std::size_t parts = 0;
+  for (const std::string& text : texts) {
+    const auto one = candidate_of_experiment(sources, text);
+    if (one && all.patch.add(one->patch)) ++parts;
+  }
+  if (parts < 2) return candidates;
+  candidates.push_back(all);
+  const std::string warp(inserted_text(Remedy::warp_barrier).source);
+  const std::string block(inserted_text(Remedy::block_barrier).source);
+  for (auto& [file, edits] : all.patch.files) {
+    for (TextEdit& edit : edits) replace_all(edit.text, warp, block);
+  }
+  for (std::string& what : all.patch.what) replace_all(what, warp, block);
+  if (!(all.patch == candidates.front().patch)) candidates.push_back(std::move(all));
+  return candidates;
 }
 
 }  // namespace warpcheck

@@ -24,6 +24,13 @@ struct Candidate {
   int rank = 0;
 };
 
+// What would show that a change of values is wrong.
+enum class Evidence : std::uint8_t {
+  none,        // nothing: only orders and atomics are proposed
+  same_bytes,  // what the program brings to the host must stay the same
+  results      // the reference, or the program itself, knows the results
+};
+
 // Those that the case, or program, launched.
 struct KernelsToFix {
   std::vector<std::string> names;  // "scan_kernel"
@@ -31,14 +38,17 @@ struct KernelsToFix {
 };
 
 // The candidates for the findings of a verdict, likely ones first, each once.
-//   results_are_known: else nothing would show that a change of values is wrong, and only orders
-//     and atomics are proposed
 std::vector<Candidate> candidates_for(const Sources& sources, const Verdict& verdict,
-                                      const KernelsToFix& kernels, bool results_are_known);
+                                      const KernelsToFix& kernels, Evidence evidence);
 
 // What an experiment has inserted in the PTX (HelpfulChange::text), "__threadfence() after
 // scan.cu:14 and before scan.cu:20", "atomicAdd() at scan.cu:9", as a candidate that is preferred
 // to all others. Nothing: it is of another kind, or the source has no such place.
 std::optional<Candidate> candidate_of_experiment(const Sources& sources, const std::string& text);
+
+// Those of several experiments, each of which some of the findings vanish with, together; then with
+// barriers of the block in place of those of a warp.
+std::vector<Candidate> joint_candidates(const Sources& sources,
+                                        const std::vector<std::string>& texts);
 
 }  // namespace warpcheck

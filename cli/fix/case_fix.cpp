@@ -75,7 +75,7 @@ class CaseFix final : public FixSearch {
   bool holds_with_host_change(const Verdict& failing) {
     for (const vgpu::Finding& finding : failing.findings) {
       if (finding.severity != vgpu::Severity::error) continue;
-      for (const Change& change : host_changes(finding, {}, knows_results())) {
+      for (const Change& change : host_changes(finding, {}, evidence() != Evidence::none)) {
         step(fmt::format("supposes {}", change.text));
         const std::vector<Case> known = cases_;
         fix_.trials = 0;
@@ -132,8 +132,9 @@ class CaseFix final : public FixSearch {
     return verdict.failed() || !verdict.refusals.empty() || verdict.launches == 0;
   }
 
-  [[nodiscard]] bool knows_results() const override {
-    return record_.a_case.pair->has_reference() || !record_.a_case.property.empty();
+  [[nodiscard]] Evidence evidence() const override {
+    const bool knows = record_.a_case.pair->has_reference() || !record_.a_case.property.empty();
+    return knows ? Evidence::results : Evidence::none;
   }
 
   // The verdict of the first schedule under which the input fails.

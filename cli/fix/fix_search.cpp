@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -30,26 +32,24 @@ bool has_deadlock(const Verdict& verdict) {
   });
 }
 
-// The base for one more change: what passes most, then shows least, and nothing new.
-std::optional<FixAttempt> most_promising(const FixAttempt& base,
-                                         std::vector<FixAttempt>& attempts) {
-  FixAttempt* best = nullptr;
+// The bases for one more change: what passes most, then shows least; the best last.
+std::vector<FixAttempt> most_promising(const FixAttempt& base, std::vector<FixAttempt> attempts) {
+  constexpr std::size_t kBasesMax = 2;
   const auto shows = [](const FixAttempt& attempt) {
     return kinds_and_places(*attempt.failing).size();
   };
-  for (FixAttempt& attempt : attempts) {
-    if (!attempt.failing || attempt.fails_to_compile) continue;
-    if (!attempt.failing->refusals.empty() || has_deadlock(*attempt.failing)) continue;
-    const bool is_better = attempt.passed > base.passed ||
-                           (attempt.passed == base.passed && shows(attempt) < shows(base));
-    if (!is_better) continue;
-    if (best == nullptr || std::tuple(best->passed, shows(attempt), attempt.rank) <
-                               std::tuple(attempt.passed, shows(*best), best->rank)) {
-      best = &attempt;
-    }
-  }
-  if (best == nullptr) return std::nullopt;
-  return std::move(*best);
+  std::erase_if(attempts, [&](const FixAttempt& attempt) {
+    if (!attempt.failing || attempt.fails_to_compile) return true;
+    if (!attempt.failing->refusals.empty() || has_deadlock(*attempt.failing)) return true;
+    return attempt.passed < base.passed ||
+           (attempt.passed == base.passed && shows(attempt) >= shows(base));
+  });
+  std::ranges::stable_sort(attempts, std::greater(), [&](const FixAttempt& attempt) {
+    return std::tuple(attempt.passed, -static_cast<std::ptrdiff_t>(shows(attempt)), -attempt.rank);
+  });
+  if (attempts.size() > kBasesMax) attempts.resize(kBasesMax);
+  std::ranges::reverse(attempts);
+  return attempts;
 }
 
 }  // namespace
@@ -133,15 +133,25 @@ Fix FixSearch::search() {
   return std::move(fix_);
 }
 
-// One more change, until a patch is verified.
-void FixSearch::extend(FixAttempt base) {
-  for (unsigned changes = 1; changes <= options_.changes_max; ++changes) {
+// One more change, until a patch is verified: to the most promising attempt first, then to others.
+void FixSearch::extend(FixAttempt unchanged) {
+  struct Base {
+    unsigned changes;
+    FixAttempt attempt;
+  };
+  std::vector<Base> bases;
+  bases.push_back({0, std::move(unchanged)});
+  while (!bases.empty()) {
+    const auto [changes, base] = std::move(bases.back());
+    bases.pop_back();
     const Verdict why = *base.failing;
-    std::vector<Candidate> candidates = candidates_for(sources_, why, kernels_, knows_results());
+    std::vector<Candidate> candidates = candidates_for(sources_, why, kernels_, evidence());
     for (const std::string& text : expected_) {
       if (auto expected = candidate_of_experiment(sources_, text))
         candidates.push_back(*std::move(expected));
     }
+    for (Candidate& joint : joint_candidates(sources_, expected_))
+      candidates.push_back(std::move(joint));
     std::ranges::stable_sort(candidates, {}, &Candidate::rank);
     const UniformPlaces places(sources_);
     std::erase_if(candidates, [&](const Candidate& one) { return !places.all_come_by(one.patch); });
@@ -155,9 +165,9 @@ void FixSearch::extend(FixAttempt base) {
       try_candidates(base, next, attempts);
       if (verify_best(attempts)) return;
     }
-    auto next = most_promising(base, attempts);
-    if (!next) break;
-    base = std::move(*next);
+    if (changes + 1 == options_.changes_max) continue;
+    for (FixAttempt& next : most_promising(base, std::move(attempts)))
+      bases.push_back({changes + 1, std::move(next)});
   }
   fix_.refusal = fix_.tried == 0 ? "no change of device code is known for what fails"
                                  : fmt::format("something fails with each of {} that were tried",

@@ -46,8 +46,7 @@ class FixSearch {
   virtual void evaluate(FixAttempt& attempt) = 0;
   // Looks for further failures.  False: there is one, known from now on, or it does not compile.
   virtual bool verify(FixAttempt& attempt) = 0;
-  // Returns whether a changed value that is wrong would show.
-  [[nodiscard]] virtual bool knows_results() const = 0;
+  [[nodiscard]] virtual Evidence evidence() const = 0;
 
   // Once a failure, the units and the sources are known.
   Fix search();

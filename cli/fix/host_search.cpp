@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/fix/rewrites/host_rewrites.hpp"
+#include "cli/fix/rewrites/uploads.hpp"
 
 namespace warpcheck {
 namespace {
@@ -59,6 +60,7 @@ class HostPatches {
     if (finding.kind == FindingKind::uninitialized_read && is_of_global) {
       if (!finding.cause.empty()) add(other_sizes(calls_));
       add(zeroed_allocations(calls_));
+      add(left_uploads(calls_));
     }
     if (finding.kind == FindingKind::out_of_bounds) {
       if (is_of_global) add(other_sizes(calls_));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -26,6 +27,7 @@
 #include "vgpu/cudart/device/build.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
 #include "vgpu/program/library_headers.hpp"
+#include "vgpu/ptx/text_parts.hpp"
 #include "vgpu/text/counted.hpp"
 #include "vgpu/text/file_text.hpp"
 #include "vgpu/text/shell_words.hpp"
@@ -60,6 +62,18 @@ bool is_below_folder(const fs::path& path, const fs::path& folder) {
 bool is_compiled(const fs::path& file) {
   static const std::set<std::string> kEndings{".cu", ".cpp", ".cc", ".cxx", ".c"};
   return kEndings.contains(file.extension().string());
+}
+
+// Whether it is about a shared variable, or one of the thread's own, which holds zeros here: one in
+// a register is read by an instruction that is no load.
+bool reads_unwritten_variable(const vgpu::Finding& finding) {
+  if (finding.kind != vgpu::FindingKind::uninitialized_read) return false;
+  if (finding.space == "shared" || finding.space == "local") return true;
+  if (finding.accesses.empty() || finding.lack != vgpu::Lack::unknown) return false;
+  const std::string& ptx = finding.accesses.front().ptx;
+  return !ptx.empty() &&
+         std::ranges::none_of(std::array{"ld", "atom", "red.", "tex", "su", "cp"},
+                              [&](const char* memory) { return ptx.starts_with(memory); });
 }
 
 std::uint64_t instructions_of_threads(const ProgramReport& report) {
@@ -100,8 +114,7 @@ class ProgramFix final : public FixSearch {
     }
     checks_itself_ = first->status != 0;
     keeps_bytes_ = std::ranges::all_of(first->verdict.findings, [](const vgpu::Finding& finding) {
-      return finding.kind == vgpu::FindingKind::out_of_bounds ||
-             (finding.kind == vgpu::FindingKind::uninitialized_read && finding.space == "shared");
+      return finding.kind == vgpu::FindingKind::out_of_bounds || reads_unwritten_variable(finding);
     });
     if (first->verdict.findings.empty()) keeps_bytes_ = false;
     const bool is_of_host = holds_with_host_change(first->verdict);
@@ -181,7 +194,7 @@ class ProgramFix final : public FixSearch {
     if (!unchanged || !unchanged->verdict.failed()) return false;
     const Verdict failing = named_as_in_patches(unchanged->verdict);
     std::size_t builds = 0;
-    for (const Patch& patch : host_patches_for(sources(), failing, checks_itself_)) {
+    for (const Patch& patch : host_patches_for(sources(), failing, evidence() != Evidence::none)) {
       if (++builds > kHostBuildsMax || supervisor_.is_stopped()) break;
       step(fmt::format("tries {}", patch.what.front()));
       const std::optional<Seen> seen = see_built(changed_by(patch));
@@ -225,6 +238,7 @@ class ProgramFix final : public FixSearch {
         if (supervisor_.is_stopped() || is_bad(seen)) return false;
         if (!first) first = seen.output;
         if (!checks_itself_ && !differences(*first, seen.output).empty()) return false;
+        if (number == 1 && !has_own_output(Build::optimized, seen.output)) return false;
         ++fix_.trials;
       }
     }
@@ -248,6 +262,7 @@ class ProgramFix final : public FixSearch {
     settings.devices = program_.devices;
     settings.jobs = std::max(1u, std::thread::hardware_concurrency());
     settings.host_bytes = true;
+    settings.code = texts.empty();
     settings.texts = std::move(texts);
     settings.supposed = supposed_;
     return settings;
@@ -325,8 +340,11 @@ class ProgramFix final : public FixSearch {
       one.kernels.push_back(name);
       one.target = kernel.target;
       one.is_pair = false;
+      one.is_relocatable =
+          !kernel.code.empty() && ptx::parts_of(text_of_file(kernel.code)).size() > 1;
       add(file);
     }
+    add_parts_of(seen.verdict, units);
     for (auto& [path, unit] : units) {
       unit.options = options_for(path);
       add(path);
@@ -341,6 +359,25 @@ class ProgramFix final : public FixSearch {
       }
     }
     return {};
+  }
+
+  // Device functions of relocatable code may lie in files that have no kernel.
+  void add_parts_of(const Verdict& verdict, std::map<std::string, SourceUnit>& units) const {
+    const auto part =
+        std::ranges::find_if(units, [](const auto& unit) { return unit.second.is_relocatable; });
+    if (part == units.end()) return;
+    const SourceUnit like = part->second;
+    for (const vgpu::Finding& finding : verdict.findings) {
+      for (const vgpu::AccessSide& side : finding.accesses) {
+        if (side.file.empty() || side.ptx.empty()) continue;
+        const fs::path file = fs::weakly_canonical(side.file);
+        if (!is_compiled(file) || !may_change(file) || units.contains(file.string())) continue;
+        SourceUnit& one = units[file.string()];
+        one = like;
+        one.source.path = file.string();
+        one.kernels.clear();
+      }
+    }
   }
 
   [[nodiscard]] bool may_change(const fs::path& file) const {
@@ -378,7 +415,10 @@ class ProgramFix final : public FixSearch {
     return options_of_build(path, folders).value_or(std::vector<std::string>());
   }
 
-  [[nodiscard]] bool knows_results() const override { return checks_itself_ || keeps_bytes_; }
+  [[nodiscard]] Evidence evidence() const override {
+    if (checks_itself_) return Evidence::results;
+    return keeps_bytes_ ? Evidence::same_bytes : Evidence::none;
+  }
 
   // Names in findings are relative to the current folder; in patches, to the root.
   Verdict named_as_in_patches(Verdict verdict) const {

@@ -272,6 +272,13 @@ std::vector<Patch> larger_arrays(const std::string& file, const SourceTree& tree
         if (plus != std::string::npos && size.find_first_of("-/%") == std::string::npos)
           add(fmt::format("{} + 2 * {}", trimmed(size.substr(0, plus)),
                           trimmed(size.substr(plus + 1))));
+        // `[T][T - 1]`, where a column more than T was meant, or none.
+        const std::size_t minus = size.find('-');
+        if (minus != std::string::npos && size.find_first_of("+/%?(") == std::string::npos) {
+          const std::string of(trimmed(std::string_view(size).substr(0, minus)));
+          add(fmt::format("{} + {}", of, trimmed(std::string_view(size).substr(minus + 1))));
+          add(of);
+        }
         if (!size.empty()) {
           for (const int more : {1, 2}) add(fmt::format("{} + {}", size, more));
         }

@@ -95,5 +95,13 @@ TEST(LargerArrays, HaveBothHalosFirst) {
                                       "  __shared__ int s[kSize + kHalo + 2];"}));
 }
 
+TEST(LargerArrays, HaveAColumnMoreWhereOneLessStands) {
+  const SourceTree tree = kernel_with("  __shared__ int s[8][T - 1];\n  s[t][0] = 0;\n");
+  const auto lines = patched_lines(tree, larger_arrays("k.cu", tree, statement_of(tree, 4)), 3);
+  ASSERT_EQ(lines.size(), 6U);
+  EXPECT_EQ(lines[2], "  __shared__ int s[8][T + 1];");
+  EXPECT_EQ(lines[3], "  __shared__ int s[8][T];");
+}
+
 }  // namespace
 }  // namespace warpcheck

@@ -109,6 +109,10 @@ std::optional<HostCall> call_at(const Place& place, std::size_t at) {
 
 }  // namespace
 
+std::size_t function_of(const HostCall& call) {
+  return call.place.tree->function_of(call.place.node);
+}
+
 std::vector<HostCall> host_calls(const std::string& file, const SourceTree& tree) {
   std::vector<HostCall> calls;
   for (std::size_t node = 0; node < tree.nodes().size(); ++node) {

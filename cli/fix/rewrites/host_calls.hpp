@@ -27,6 +27,8 @@ struct HostCall {
   }
 };
 
+std::size_t function_of(const HostCall& call);
+
 // In the order of the text.
 std::vector<HostCall> host_calls(const std::string& file, const SourceTree& tree);
 

@@ -25,10 +25,6 @@ std::optional<Patch> beside(const HostCall& call, bool behind, const std::string
   return gap ? insertion(call.place, *gap, text, words) : std::nullopt;
 }
 
-std::size_t function_of(const HostCall& call) {
-  return call.place.tree->function_of(call.place.node);
-}
-
 bool is_of_same_function(const HostCall& a, const HostCall& b) {
   return a.place.tree == b.place.tree && function_of(a) == function_of(b);
 }
@@ -180,8 +176,31 @@ std::vector<Patch> zeroed_allocations(const HostCalls& calls) {
   return patches;
 }
 
+namespace {
+
+// "e" of "e / k"; "(n + 1) * sizeof(T)" of "n * sizeof(T)".
+std::vector<std::string> larger_sizes(std::string_view bytes) {
+  std::vector<std::string> sizes;
+  int depth = 0;
+  for (std::size_t at = bytes.size(); at-- > 0;) {
+    const char c = bytes[at];
+    if (c == ')' || c == ']') ++depth;
+    if (c == '(' || c == '[') --depth;
+    if (depth != 0 || (c != '/' && c != '*')) continue;
+    const std::string_view left = trimmed(bytes.substr(0, at));
+    const std::string_view right = trimmed(bytes.substr(at + 1));
+    if (c == '/') sizes.emplace_back(left);
+    if (c == '*' && right.starts_with("sizeof"))
+      sizes.push_back(fmt::format("({} + 1) * {}", left, right));
+    break;
+  }
+  return sizes;
+}
+
+}  // namespace
+
 std::vector<Patch> other_sizes(const HostCalls& calls) {
-  std::vector<Patch> in_elements, of_others;
+  std::vector<Patch> in_elements, of_others, of_allocations;
   for (const HostCall& call : calls) {
     const MemoryArguments which = memory_arguments(call.name);
     if (which.bytes == MemoryArguments::kNone || call.arguments.size() <= which.bytes) continue;
@@ -191,6 +210,8 @@ std::vector<Patch> other_sizes(const HostCalls& calls) {
       add_new(in_elements,
               with_argument(call, which.bytes, times(bytes, fmt::format("sizeof(*{})", pointer))));
     }
+    for (const std::string& larger : larger_sizes(which.allocates ? bytes : std::string_view()))
+      add_new(of_allocations, with_argument(call, which.bytes, larger));
     for (const HostCall& other : calls) {
       const MemoryArguments others = memory_arguments(other.name);
       if (others.bytes == MemoryArguments::kNone || other.arguments.size() <= others.bytes)
@@ -208,7 +229,9 @@ std::vector<Patch> other_sizes(const HostCalls& calls) {
               with_argument(call, which.bytes, std::string(other.argument(others.bytes))));
     }
   }
-  for (Patch& patch : of_others) add_new(in_elements, std::move(patch));
+  for (std::vector<Patch>* const more : {&of_others, &of_allocations}) {
+    for (Patch& patch : *more) add_new(in_elements, std::move(patch));
+  }
   return in_elements;
 }
 

@@ -33,7 +33,7 @@ std::vector<Patch> single_frees(const HostCalls& calls);
 std::vector<Patch> zeroed_allocations(const HostCalls& calls);
 
 // `n * sizeof(*p)` for the bytes `n` of an allocation or a copy; the bytes of the allocation for
-// those of a copy, and the other way round.
+// those of a copy, and the other way round; an allocation of `e` for `e / k`, of one element more.
 std::vector<Patch> other_sizes(const HostCalls& calls);
 
 // Dynamic shared memory in elements of the `extern __shared__` arrays of the file.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/fix/rewrites/rewrites_test_fixture.hpp"
+#include "cli/fix/rewrites/uploads.hpp"
 
 namespace warpcheck {
 namespace {
@@ -73,6 +74,30 @@ TEST(Sizes, AreInBytesAndThoseOfTheAllocation) {
                 "  cudaMemcpy(p, q, n, kind);", "  cudaMemcpy(p, q, 4 * n, kind);"}));
   EXPECT_EQ(patched_lines(tree, zeroed_allocations(calls), 3),
             (std::vector<std::string>{"  cudaMemset(p, 0, 4 * n);"}));
+}
+
+TEST(Sizes, OfAnAllocationMayBeLarger) {
+  const auto sizes = [](const std::string& size) {
+    const SourceTree tree = host_with("  cudaMalloc(&p, " + size + ");\n");
+    return patched_lines(tree, other_sizes(host_calls(kFile, tree)), 2);
+  };
+  EXPECT_EQ(sizes("n * sizeof(int)"),
+            (std::vector<std::string>{"  cudaMalloc(&p, (n + 1) * sizeof(int));"}));
+  EXPECT_EQ(sizes("all.bytes() / 2"),
+            (std::vector<std::string>{"  cudaMalloc(&p, (all.bytes() / 2) * sizeof(*p));",
+                                      "  cudaMalloc(&p, all.bytes());"}));
+}
+
+TEST(LeftUploads, AreOfVariablesThatNoCopyUses) {
+  const SourceTree tree = host_with(
+      "  int *p, *q = nullptr, n = 3;\n  std::vector<int> v(n), w;\n  float x[2] = {1, 2};\n"
+      "  cudaMalloc(&p, 8);\n  cudaMemcpy(w.data(), p, 8, kind);\n  f(n);\n  k<<<1, 1>>>(p);\n");
+  EXPECT_EQ(patched_lines(tree, left_uploads(host_calls(kFile, tree)), 8),
+            (std::vector<std::string>{
+                "  cudaMemcpy(p, q, 8, cudaMemcpyHostToDevice);",
+                "  cudaMemcpy(p, &n, sizeof(n), cudaMemcpyHostToDevice);",
+                "  cudaMemcpy(p, v.data(), v.size() * sizeof(v[0]), cudaMemcpyHostToDevice);",
+                "  cudaMemcpy(p, x, sizeof(x), cudaMemcpyHostToDevice);"}));
 }
 
 TEST(LargerShared, CountsElements) {

@@ -21,6 +21,17 @@ Patch text_at(const Place& place, std::size_t at, std::string text, std::string 
   return made;
 }
 
+// The beginning of the lines of `#pragma unroll` and its like that belong to what begins there.
+std::size_t begin_of_pragmas(const std::string& text, std::size_t line) {
+  while (line > 0) {
+    const std::size_t before = line == 1 ? 0 : text.rfind('\n', line - 2) + 1;
+    if (!trimmed(std::string_view(text).substr(before, line - before)).starts_with("#pragma"))
+      break;
+    line = before;
+  }
+  return line;
+}
+
 // A line of its own where the statement begins its line, else in the line.
 Patch before(const Place& place, std::size_t node, std::string_view text, std::string_view words) {
   const SourceTree& tree = *place.tree;
@@ -30,7 +41,8 @@ Patch before(const Place& place, std::size_t node, std::string_view text, std::s
       at == 0 || at - indent.size() == 0 || tree.text()[at - indent.size() - 1] == '\n';
   const std::string what = fmt::format("{} before line {}", words, tree.line_of(at));
   if (!begins_line) return text_at(place, at, fmt::format("{} ", text), what);
-  return text_at(place, at - indent.size(), fmt::format("{}{}\n", indent, text), what);
+  return text_at(place, begin_of_pragmas(tree.text(), at - indent.size()),
+                 fmt::format("{}{}\n", indent, text), what);
 }
 
 Patch after(const Place& place, std::size_t node, std::string_view text, std::string_view words) {

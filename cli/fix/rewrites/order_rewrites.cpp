@@ -102,11 +102,6 @@ std::string_view last_word(std::string_view code) {
   return code.substr(begin);
 }
 
-bool is_barrier(std::string_view code) {
-  return code.starts_with("__syncthreads") || code.starts_with("__syncwarp") ||
-         (code.ends_with(".sync();") && code.find('=') == kNoPlace);
-}
-
 std::size_t begin_of_line(const SourceTree& tree, std::size_t node) {
   return tree[node].begin - tree.indentation_at(tree[node].begin).size();
 }
@@ -207,6 +202,26 @@ std::vector<std::string> library_waits(const SourceTree& tree, std::size_t funct
   }
   if (find_word(code, "__pipeline_commit") != kNoPart) add("__pipeline_wait_prior(0);");
   return waits;
+}
+
+std::vector<Patch> group_syncs(const Place& place) {
+  const SourceTree& tree = *place.tree;
+  std::vector<Patch> patches;
+  for (const Gap& gap : gaps_around(place)) {
+    const std::vector<std::size_t>& all = tree[gap.block].children;
+    for (std::size_t i = 0; i < std::min(gap.index, all.size()); ++i) {
+      if (tree[all[i]].kind != Kind::simple) continue;
+      const auto declared = assignment_of(tree.code_of(all[i]));
+      if (!declared || is_place(declared->target)) continue;
+      const bool is_group = std::ranges::any_of(
+          std::array{"coalesced_threads(", "_partition"},
+          [&](std::string_view call) { return declared->value.find(call) != std::string::npos; });
+      if (!is_group) continue;
+      auto patch = insertion(place, gap, fmt::format("{}.sync();", last_word(declared->target)));
+      if (patch) patches.push_back(*std::move(patch));
+    }
+  }
+  return patches;
 }
 
 std::vector<Patch> other_counts(const std::string& file, const SourceTree& tree,

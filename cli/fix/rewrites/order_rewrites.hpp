@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/fix/patch.hpp"
+#include "cli/fix/rewrites/insertion.hpp"
 #include "cli/fix/source_tree.hpp"
 
 namespace warpcheck {
@@ -27,6 +28,10 @@ std::vector<std::string> phase_waits(const SourceTree& tree, std::size_t functio
 // Statements that wait for what cuda::barrier, cuda::pipeline and __pipeline_commit() of the
 // function announce.
 std::vector<std::string> library_waits(const SourceTree& tree, std::size_t function);
+
+// `g.sync();` around the statement, in the block of statements that declares `g` as some lanes of a
+// warp: `auto g = cg::coalesced_threads();`, a partition of such a group, a tile.
+std::vector<Patch> group_syncs(const Place& place);
 
 // The threads of the block, or one, as the count of a cuda::barrier.
 std::vector<Patch> other_counts(const std::string& file, const SourceTree& tree,

@@ -81,6 +81,19 @@ TEST(LibraryWaits, AreForWhatTheFunctionAnnounces) {
   EXPECT_TRUE(library_waits(SourceTree("void f() {\n  init(bar);\n}\n"), 0).empty());
 }
 
+TEST(GroupSyncs, StandWhereTheGroupIsMade) {
+  const SourceTree tree(
+      "void f() {\n  if (x) {\n    auto g = cg::coalesced_threads();\n    s[0] = 1;\n    y = "
+      "s[0];\n"
+      "  }\n}\n");
+  const std::string file = "k.cu";
+  const std::vector<Patch> patches = group_syncs({&file, &tree, tree.statements_at(5).back()});
+  ASSERT_EQ(patches.size(), 2U);
+  EXPECT_NE(patched(tree, patches[0]).find("    s[0] = 1;\n    g.sync();\n    y = s[0];\n"),
+            std::string::npos);
+  EXPECT_TRUE(group_syncs({&file, &tree, tree.statements_at(3).back()}).size() < 2U);
+}
+
 TEST(OtherCounts, OfABarrierAreThoseOfItsThreads) {
   const SourceTree tree("void f() {\n  if (t == 0) init(&bar, blockDim.x + 1);\n}\n");
   const std::vector<Patch> patches = other_counts("k.cu", tree, 0);

@@ -13,15 +13,6 @@ namespace {
 
 using Kind = SourceNode::Kind;
 
-// What sums, products, maxima and minima of a type begin with.
-std::vector<std::string_view> first_values_of(std::string_view type) {
-  const auto has = [&](std::string_view word) { return find_word(type, word) != kNoPart; };
-  if (has("float") || has("double")) return {"0", "-INFINITY", "INFINITY", "1"};
-  if (has("unsigned") || has("size_t")) return {"0", "~0u", "1"};
-  if (has("int")) return {"0", "-2147483647 - 1", "2147483647", "1", "-1"};
-  return {"0", "1"};
-}
-
 // The statement with `cuda::atomic_ref`: for types that have no such function.
 Patch by_atomic_ref(const std::string& file, const SourceTree& tree, std::size_t begin,
                     std::size_t end, std::string_view condition, std::string_view function,
@@ -125,43 +116,6 @@ std::vector<Assignment> assignments_by_exchange(std::string_view code) {
     add(fmt::format("{}[0]", pointer));
   }
   return all;
-}
-
-// `if (c) return;`
-bool is_early_return(const SourceTree& tree, std::size_t node) {
-  if (tree[node].kind != Kind::branch || tree[node].children.size() != 1) return false;
-  std::size_t inner = tree[node].children.front();
-  if (tree[inner].kind == Kind::block && tree[inner].children.size() == 1)
-    inner = tree[inner].children.front();
-  return trimmed(tree.code_of(inner)) == "return;" && is_plain(tree, node) &&
-         !has_effects(tree, tree.head_of(node));
-}
-
-bool is_grid_barrier(std::string_view code) {
-  code = trimmed(code);
-  return code.ends_with(".sync();") && code.find('=') == kNoPart;
-}
-
-// Whether threads can leave the statement out: it declares nothing, ends nothing, and has no
-// barrier.
-bool can_be_left_out(const SourceTree& tree, std::size_t node) {
-  const std::string_view code = tree.code_of(node);
-  for (const std::string_view word : {"return", "break", "continue", "goto"}) {
-    if (find_word(code, word) != kNoPart) return false;
-  }
-  if (code.find("sync") != kNoPart) return false;
-  if (tree[node].kind != Kind::simple) return true;
-  if (const auto assignment = assignment_of(code)) return is_place(assignment->target);
-  std::size_t end = 0;
-  while (end < code.size() && is_word_character(code[end])) ++end;
-  return end != 0 && end < code.size() && code[end] == '(';
-}
-
-// A variable of the thread alone, whose value is made of numbers.
-bool is_harmless_declaration(const SourceTree& tree, std::string_view code) {
-  const auto assignment = assignment_of(code);
-  return assignment && !is_place(assignment->target) && !has_effects(tree, assignment->value) &&
-         assignment->value.find_first_of("[*>") == kNoPart;
 }
 
 }  // namespace
@@ -340,106 +294,6 @@ std::vector<Patch> halving_from_power_of_two(const std::string& file, const Sour
     patches.push_back(rewritten(file, tree, begin, begin + first->value.size(),
                                 fmt::format("1 << (31 - __clz({}))", width),
                                 "a power of two first"));
-  }
-  return patches;
-}
-
-std::vector<Patch> initial_values(const std::string& file, const SourceTree& tree, std::size_t node,
-                                  std::string_view variable) {
-  std::vector<Patch> patches;
-  const std::size_t function = tree.function_of(node);
-  const std::string slot = unused_name(tree, "slot");
-  for (std::size_t at = function; at < tree.nodes().size(); ++at) {
-    if (tree[at].kind != Kind::simple || tree.function_of(at) != function) continue;
-    if (!is_plain(tree, at)) continue;
-    const std::string_view code = tree.code_of(at);
-    const std::string indent(tree.indentation_at(tree[at].begin));
-    if (find_word(code, "__shared__") != kNoPart) {
-      const std::size_t name = variable.empty() ? kNoPart : find_word(code, variable);
-      if (name == kNoPart || find_word(code, "extern") != kNoPart) continue;
-      const std::string elements = shared_elements(tree, function, variable);
-      const std::string text =
-          elements.empty()
-              ? fmt::format("\n{0}if (threadIdx.x == 0) {1} = 0;\n{0}__syncthreads();", indent,
-                            variable)
-              : fmt::format(
-                    "\n{0}for (unsigned {1} = threadIdx.x; {1} < {2}; {1} += blockDim.x) "
-                    "{3}[{1}] = 0;\n{0}__syncthreads();",
-                    indent, slot, elements, variable);
-      patches.push_back(
-          rewritten(file, tree, tree[at].end, tree[at].end, text, fmt::format("{} = 0", variable)));
-      continue;
-    }
-    // `if (t < n) share[t] = in[t];`: the others store a zero.
-    const auto assignment = assignment_of(code);
-    const std::size_t guard = guard_of(tree, at);
-    if (assignment && guard != SourceNode::kNoNode && assignment->operation.empty() &&
-        find_word(assignment->target, variable) == 0 && !has_effects(tree, tree.head_of(guard)) &&
-        is_plain(tree, guard) && is_place(assignment->target)) {
-      patches.push_back(rewritten(file, tree, tree[guard].begin, tree[guard].end,
-                                  fmt::format("{} = {} ? {} : 0;", assignment->target,
-                                              as_part_of_choice(trimmed(tree.head_of(guard))),
-                                              as_part_of_choice(assignment->value)),
-                                  "0 for the other threads"));
-    }
-    // `int sum;`
-    const std::string_view words = trimmed(code.substr(0, code.size() - 1));
-    const bool is_declaration =
-        std::ranges::all_of(words,
-                            [](char c) { return is_word_character(c) || c == ' ' || c == ':'; }) &&
-        words.find(' ') != kNoPart && !words.starts_with("return") && !words.starts_with("goto");
-    if (is_declaration) {
-      for (const std::string_view value : first_values_of(words)) {
-        patches.push_back(rewritten(file, tree, tree[at].end - 1, tree[at].end - 1,
-                                    fmt::format(" = {}", value), fmt::format("= {}", value)));
-      }
-    }
-  }
-  return patches;
-}
-
-std::vector<Patch> postponed_returns(const std::string& file, const SourceTree& tree,
-                                     std::size_t node) {
-  std::vector<Patch> patches;
-  const std::size_t parent = tree[node].parent;
-  if (!is_grid_barrier(tree.code_of(node)) || tree[parent].kind != Kind::block) return patches;
-  const std::vector<std::size_t>& all = tree[parent].children;
-  const auto is_barrier = [&](std::size_t one) {
-    return tree[one].kind == Kind::simple && is_grid_barrier(tree.code_of(one));
-  };
-  const auto last = std::ranges::find_if(all.rbegin(), all.rend(), is_barrier).base() - 1;
-  for (auto leaves = all.begin(); leaves != last; ++leaves) {
-    if (!is_early_return(tree, *leaves)) continue;
-    const std::string condition(trimmed(tree.head_of(*leaves)));
-    const std::string name = unused_name(tree, "takes_part");
-    Patch patch;
-    std::vector<TextEdit>& edits = patch.files[file];
-    edits.push_back({.at = tree[*leaves].begin,
-                     .removed = tree[*leaves].end - tree[*leaves].begin,
-                     .text = fmt::format("const bool {} = !({});", name, condition)});
-    bool is_possible = true;
-    for (auto between = leaves + 1; between != last; ++between) {
-      if (is_barrier(*between) || is_harmless_declaration(tree, tree.code_of(*between))) continue;
-      is_possible = is_possible && can_be_left_out(tree, *between);
-      edits.push_back(
-          {.at = tree[*between].begin, .removed = 0, .text = fmt::format("if ({}) ", name)});
-    }
-    // Behind what follows in its line, which is a comment.
-    const std::size_t line_end =
-        std::min(tree.code().find('\n', tree[*last].end), tree.code().size());
-    is_possible =
-        is_possible &&
-        trimmed(std::string_view(tree.code()).substr(tree[*last].end, line_end - tree[*last].end))
-            .empty();
-    if (!is_possible) continue;
-    edits.push_back({.at = line_end,
-                     .removed = 0,
-                     .text = fmt::format("\n{}if (!{}) return;",
-                                         tree.indentation_at(tree[*last].begin), name)});
-    patch.what.push_back(fmt::format("the return of line {} behind the barrier of line {}",
-                                     tree.line_of(tree[*leaves].begin),
-                                     tree.line_of(tree[*last].begin)));
-    patches.push_back(std::move(patch));
   }
   return patches;
 }

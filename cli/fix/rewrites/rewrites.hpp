@@ -45,13 +45,4 @@ std::optional<Patch> all_strided_accesses(const std::string& file, const SourceT
 std::vector<Patch> halving_from_power_of_two(const std::string& file, const SourceTree& tree,
                                              std::size_t function);
 
-// A first value for a local variable, or for the shared `variable`.
-std::vector<Patch> initial_values(const std::string& file, const SourceTree& tree, std::size_t node,
-                                  std::string_view variable);
-
-// `if (c) return;` before a barrier of the grid: those threads leave behind the last such barrier,
-// and take no part in what lies between.
-std::vector<Patch> postponed_returns(const std::string& file, const SourceTree& tree,
-                                     std::size_t node);
-
 }  // namespace warpcheck

@@ -107,19 +107,6 @@ TEST(Halving, BeginsAtAPowerOfTwo) {
   EXPECT_EQ(halved("for (int s = 1; s < n; s *= 2)"), "");
 }
 
-TEST(InitialValues, AreOfSharedAndLocalVariables) {
-  const SourceTree tree = kernel_with("  __shared__ int sum;\n  int x;\n  a[0] = sum + x;\n");
-  EXPECT_EQ(applied(tree, initial_values("k.cu", tree, statement_of(tree, 5), "sum")),
-            (std::vector<std::string>{
-                "  __shared__ int sum;\n  if (threadIdx.x == 0) sum = 0;\n  __syncthreads();\n"
-                "  int x;\n  a[0] = sum + x;\n",
-                "  __shared__ int sum;\n  int x = 0;\n  a[0] = sum + x;\n",
-                "  __shared__ int sum;\n  int x = -2147483647 - 1;\n  a[0] = sum + x;\n",
-                "  __shared__ int sum;\n  int x = 2147483647;\n  a[0] = sum + x;\n",
-                "  __shared__ int sum;\n  int x = 1;\n  a[0] = sum + x;\n",
-                "  __shared__ int sum;\n  int x = -1;\n  a[0] = sum + x;\n"}));
-}
-
 // For types without an atomic function of their own.
 TEST(AtomicUpdates, MayBeThoseOfAnAtomicRef) {
   const SourceTree tree = kernel_with("  if (in[t] > *a) *a = in[t];\n");
@@ -176,23 +163,6 @@ TEST(AtomicUpdates, KnowConditionalExtrema) {
   EXPECT_EQ(updated("  if (in[t] > a[0]) n = atomicExch(a, in[t]);\n"), "");
   EXPECT_EQ(updated("  if (in[t] > *a || t == 0) *a = in[t];\n"), "");
   EXPECT_EQ(updated("  if (in[t] > *a) *a = in[0];\n"), "");
-}
-
-TEST(PostponedReturns, LieBehindTheLastBarrierOfTheGrid) {
-  const auto postponed = [](const std::string& between) {
-    const SourceTree tree =
-        kernel_with("  if (t >= n) return;\n" + between + "  grid.sync();\n  a[t] = 1;\n");
-    const std::size_t barrier = statement_of(tree, tree.line_of(tree.text().find("grid")));
-    const auto texts = applied(tree, postponed_returns("k.cu", tree, barrier));
-    return texts.empty() ? "" : texts.front();
-  };
-  const std::string begin = "  const bool takes_part = !(t >= n);\n";
-  const std::string end = "  grid.sync();\n  if (!takes_part) return;\n  a[t] = 1;\n";
-  EXPECT_EQ(postponed(""), begin + end);
-  EXPECT_EQ(postponed("  const int next = t + 1;\n  a[t] = in[next];\n"),
-            begin + "  const int next = t + 1;\n  if (takes_part) a[t] = in[next];\n" + end);
-  EXPECT_EQ(postponed("  const int value = in[t];\n"), "");
-  EXPECT_EQ(postponed("  if (t == 0) __syncthreads();\n"), "");
 }
 
 }  // namespace

@@ -75,6 +75,11 @@ bool has_effects(const SourceTree& tree, std::string_view code) {
   return false;
 }
 
+bool is_barrier(std::string_view code) {
+  return code.starts_with("__syncthreads") || code.starts_with("__syncwarp") ||
+         (code.ends_with(".sync();") && code.find('=') == kNoPart);
+}
+
 std::optional<Assignment> assignment_of(std::string_view code) {
   code = trimmed(code);
   if (!code.ends_with(';')) return std::nullopt;

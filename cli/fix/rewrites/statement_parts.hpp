@@ -25,6 +25,9 @@ bool is_plain(const SourceTree& tree, std::size_t node);
 // Whether writing the expression twice could do something twice.
 bool has_effects(const SourceTree& tree, std::string_view code);
 
+// `__syncthreads();`, `__syncwarp();`, `group.sync();`
+bool is_barrier(std::string_view code);
+
 // `target op= value;`; plain assignments have no operation.
 struct Assignment {
   std::string target, operation, value;
