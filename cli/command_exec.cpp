@@ -37,7 +37,7 @@ namespace {
 constexpr int kTimeUp = 124;  // the status of timeout(1)
 // Of --budget.  Counted, so that the same blocks run on every machine.
 constexpr double kStepsPerSecond = 1e7;
-// With --sparse most of an array is never touched, and takes no memory of the host.
+// With --sparse and --budget most of an array is never touched, and takes no memory of the host.
 constexpr std::uint64_t kSparseMemoryBytes = std::uint64_t{256} << 30;
 
 // Unless a strategy is named, the first of several runs has the default schedule. The other runs
@@ -358,8 +358,9 @@ class Execution {
   const ProgramFile& program_;
   // Found once, so that all runs have devices of one size.
   const std::uint64_t memory_bytes_ = arguments_.memory_bytes != 0 ? arguments_.memory_bytes
-                                      : arguments_.sparse          ? kSparseMemoryBytes
-                                                          : cudart::device_memory_of_host();
+                                      : arguments_.sparse || arguments_.budget_s > 0.0
+                                          ? kSparseMemoryBytes
+                                          : cudart::device_memory_of_host();
   Settings settings_;
   const ptx::Edits edits_ = read_edits(arguments_.edits);
   Supervisor& supervisor_;

@@ -10,17 +10,20 @@
 #include "cli/all_sizes/kernel_proof.hpp"
 #include "cli/cli.hpp"
 #include "cli/kernel/assumptions.hpp"
+#include "cli/kernel/distinct_indices.hpp"
 #include "cli/kernel/kernel_options.hpp"
 #include "cli/kernel/kernel_text.hpp"
 #include "cli/report_options.hpp"
 #include "harness/causes/find_causes.hpp"
 #include "harness/input/json.hpp"
 #include "harness/kernel/kernel_pair.hpp"
+#include "harness/pair/project.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/search/check.hpp"
 #include "harness/shrink/shrink.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
 namespace {
@@ -96,7 +99,7 @@ class KernelRun {
     int status = kNothingFound;
     for (const AssumedKernel& kernel : kernels) {
       if (status == kInterrupted) break;
-      status = std::max(status, run(kernel, kernels.size() > 1));
+      status = std::max(status, run(kernel, compiled, kernels.size() > 1));
     }
     run_.coverage = covered_.coverage();
     arguments_.reports.write(run_);
@@ -104,19 +107,70 @@ class KernelRun {
   }
 
  private:
-  int run(const AssumedKernel& kernel, bool is_one_of_several) {
-    print(assumptions_text(kernel.assumptions, kernel.signature));
-    const KernelPair& pair = pairs_.emplace_back(kernel.assumptions.kernel);
-    for (const std::string& line : lines_of(kernel.assumptions)) {
-      run_.assumed.push_back(is_one_of_several ? fmt::format("{}: {}", pair.name(), line) : line);
+  int run(const AssumedKernel& kernel, const CompiledKernels& compiled, bool is_one_of_several) {
+    const KernelPair& pair = begin(kernel);
+    CheckOutcome outcome = tried(pair, kernel);
+    for (const std::string& name : indices_that_may_differ(kernel, outcome.failures)) {
+      auto other = with_distinct(compiled, kernel, name);
+      if (!other) continue;
+      const KernelPair& other_pair = pairs_.emplace_back(other->assumptions.kernel);
+      CheckOutcome passed = tried(other_pair, *other);
+      if (!passed.passed() || *watch_interrupts() != 0) continue;
+      if (!save_case(outcome.failures.front(), arguments_.cases)) return kCannot;
+      other->assumptions.conditions.push_back(fmt::format("no two elements of {} are equal", name));
+      print(condition_text(pair, outcome.failures.front(), name));
+      print(assumptions_text(other->assumptions, other->signature));
+      add_assumed(other_pair, *other, is_one_of_several);
+      return conclude(other_pair, *other, std::move(passed));
     }
+    add_assumed(pair, kernel, is_one_of_several);
+    return conclude(pair, kernel, std::move(outcome));
+  }
+
+  // Prints what is assumed.
+  const KernelPair& begin(const AssumedKernel& kernel) {
+    print(assumptions_text(kernel.assumptions, kernel.signature));
     if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
       print("  warps: their lanes run in lockstep (--warp-sync=32, or shuffles without a mask)\n");
     }
     if (kernel.has_weak_volatile && !arguments_.is_volatile_given()) {
       print("  volatile accesses: like plain ones, as GPUVerify takes them (--volatile strong)\n");
     }
-    return check(pair, kernel);
+    return pairs_.emplace_back(kernel.assumptions.kernel);
+  }
+
+  void add_assumed(const KernelPair& pair, const AssumedKernel& kernel, bool is_one_of_several) {
+    for (const std::string& line : lines_of(kernel.assumptions)) {
+      run_.assumed.push_back(is_one_of_several ? fmt::format("{}: {}", pair.name(), line) : line);
+    }
+  }
+
+  // The same kernel where no two elements of an array are equal; nothing: there is no such input.
+  [[nodiscard]] std::optional<AssumedKernel> with_distinct(const CompiledKernels& compiled,
+                                                           const AssumedKernel& kernel,
+                                                           const std::string& array) const {
+    KernelOptions options = arguments_.kernel;
+    options.lets.push_back(array + "=distinct");
+    try {
+      return assumed_kernel(compiled, options, kernel.assumptions.kernel.mangled);
+    } catch (const UsageError&) {
+      return std::nullopt;
+    }
+  }
+
+  static std::string condition_text(const KernelPair& pair, const Report& failure,
+                                    const std::string& array) {
+    const vgpu::AccessSide& store = failure.verdict.findings.front().accesses.front();
+    std::string text = fmt::format(
+        "  where elements of {} are equal, threads store to one place at {}:{}: a data race; "
+        "nothing "
+        "says that they are\n",
+        array, store.file.substr(store.file.rfind('/') + 1), store.line);
+    if (!failure.replay_path.empty()) {
+      text += fmt::format("  replay: {} replay {}\n", project().program,
+                          shell_word(failure.replay_path));
+    }
+    return text + fmt::format("{}, if no two elements of {} are equal:\n", pair.name(), array);
   }
 
   static std::vector<std::string> lines_of(const Assumptions& assumed) {
@@ -126,22 +180,17 @@ class KernelRun {
     for (const Expression& condition : assumed.kernel.conditions) {
       lines.push_back("required: " + condition.text());
     }
+    for (const std::string& condition : assumed.conditions) lines.push_back("if " + condition);
     lines.insert(lines.end(), assumed.notes.begin(), assumed.notes.end());
     return lines;
   }
 
-  int check(const KernelPair& pair, const AssumedKernel& kernel) {
+  CheckOutcome tried(const KernelPair& pair, const AssumedKernel& kernel) {
     CheckOptions options;
     options.seed = arguments_.seed;
     options.trials = arguments_.trials;
     options.shrink.steps_max = kStepsOfShrinking;
-    options.settings = settings_of_kernel(arguments_, pair.kernel());
-    if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
-      for (Settings& one : options.settings) one.warp_model = vgpu::WarpModel::lockstep;
-    }
-    if (kernel.has_weak_volatile && !arguments_.is_volatile_given()) {
-      for (Settings& one : options.settings) one.checkers.volatile_is_weak = true;
-    }
+    options.settings = settings_of(pair, kernel);
     options.stop = watch_interrupts();
     Progress progress;
     options.on_trial = [&](std::uint64_t trials) {
@@ -152,6 +201,10 @@ class KernelRun {
     TrialRunner runner(covered_.engine());
     CheckOutcome outcome = check_claim(pair, "", options, runner);
     progress.clear();
+    return outcome;
+  }
+
+  int conclude(const KernelPair& pair, const AssumedKernel& kernel, CheckOutcome outcome) {
     Claim& claim = run_.claims.emplace_back(Claim{.pair = pair.name()});
     claim.trials = outcome.trials;
     claim.beyond.for_every_schedule = outcome.for_every_schedule;
@@ -159,26 +212,43 @@ class KernelRun {
     claim.verdict = "ok";
     if (!outcome.problems.empty()) return add_health(claim, outcome);
     if (!outcome.failures.empty()) return add_failures(claim, std::move(outcome.failures));
-    if (*options.stop != 0 && outcome.trials < static_cast<std::uint64_t>(options.trials)) {
+    if (*watch_interrupts() != 0 &&
+        outcome.trials < static_cast<std::uint64_t>(arguments_.trials)) {
       claim.status = Claim::Status::cannot_run;
       claim.verdict = fmt::format("interrupted after {}", counted(outcome.trials, "trial"));
       complain(fmt::format("{}: {}", pair.name(), claim.verdict));
       return kInterrupted;
     }
+    const std::vector<Settings> all_settings = settings_of(pair, kernel);
     std::vector<cudart::Build> builds;
-    for (const Settings& settings : options.settings) {
+    for (const Settings& settings : all_settings) {
       if (std::ranges::find(builds, settings.build) == builds.end())
         builds.push_back(settings.build);
     }
     // Certificates are of independent lanes.
-    const bool is_lockstep = std::ranges::all_of(options.settings, [](const Settings& one) {
+    const bool is_lockstep = std::ranges::all_of(all_settings, [](const Settings& one) {
       return one.warp_model == vgpu::WarpModel::lockstep;
     });
     if (!is_lockstep) claim.beyond.proved = prove_sample(pair, arguments_.seed, builds);
-    print(fmt::format("PASS {}   {}{}\n", pair.name(), counted(claim.trials, "trial"),
-                      claim.beyond.text()));
-    return arguments_.prove || arguments_.limits ? prove(pair, kernel, options.settings)
+    print(fmt::format("PASS {}   {}{}{}\n", pair.name(), counted(claim.trials, "trial"),
+                      claim.beyond.text(),
+                      text_of_conditions("; ", kernel.assumptions.conditions)));
+    return arguments_.prove || arguments_.limits ? prove(pair, kernel, all_settings)
                                                  : kNothingFound;
+  }
+
+  [[nodiscard]] std::vector<Settings> settings_of(const KernelPair& pair,
+                                                  const AssumedKernel& kernel) const {
+    std::vector<Settings> all = settings_of_kernel(arguments_, pair.kernel());
+    for (Settings& one : all) {
+      if (kernel.has_lockstep_warps && !arguments_.is_warp_model_given()) {
+        one.warp_model = vgpu::WarpModel::lockstep;
+      }
+      if (kernel.has_weak_volatile && !arguments_.is_volatile_given()) {
+        one.checkers.volatile_is_weak = true;
+      }
+    }
+    return all;
   }
 
   // Every size at once; a case that a run confirms is a failure like any other.

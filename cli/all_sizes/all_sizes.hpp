@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/all_sizes/fitted_contract.hpp"
@@ -48,7 +49,9 @@ struct PairOfAllSizes {
   std::size_t inputs = 0;  // that were observed
   std::vector<KernelOfAllSizes> kernels;
   std::optional<Case> failure;  // that a run confirms
-  std::string obstacle;         // why nothing is known
+  // What a proof depends on beside the domain: "in has n + 1 elements".
+  std::vector<std::string> conditions{};
+  std::string obstacle;  // why nothing is known
 
   [[nodiscard]] bool is_proved() const;
 };
@@ -86,6 +89,10 @@ bool keep_limits(const PairOfAllSizes& proof, const std::string& directory);
 // "not decided, because of scan.cu:14 (...)"; where: as place_of() gives it
 [[nodiscard]] std::string not_decided(const vgpu::symbolic::KernelProof& proof,
                                       const std::string& where);
+
+// "; if in has n + 1 elements, and ..."; empty: there are none
+[[nodiscard]] std::string text_of_conditions(std::string_view before,
+                                             const std::vector<std::string>& conditions);
 
 [[nodiscard]] std::string all_sizes_text(const PairOfAllSizes& proof);
 [[nodiscard]] Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs);

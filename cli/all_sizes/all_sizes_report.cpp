@@ -19,6 +19,7 @@ using vgpu::symbolic::KernelContract;
 using vgpu::symbolic::KernelProof;
 using vgpu::symbolic::ParameterContract;
 using vgpu::symbolic::Range;
+using vgpu::symbolic::Term;
 
 std::string range_text(const std::string& name, const Range& range) {
   if (range.low == range.high) return fmt::format("{} = {}", name, range.low);
@@ -50,13 +51,28 @@ std::vector<std::string> domain_of(const KernelOfAllSizes& one) {
   return lines;
 }
 
+// "n elements" where it is known what an element is, else "4 * n bytes".
+std::string extent_text(const ParameterContract& pointer) {
+  const Term& bytes = pointer.bytes;
+  const std::int64_t element = pointer.element_bytes;
+  if (element == 1) return text_of(bytes) + " elements";
+  if (element != 0 && bytes.kind == Term::Kind::constant && bytes.value % element == 0) {
+    return fmt::format("{} elements", bytes.value / element);
+  }
+  const bool is_of_elements = element != 0 && bytes.kind == Term::Kind::multiply &&
+                              bytes.parts[0] == Term::constant(element);
+  if (is_of_elements) return text_of(bytes.parts[1]) + " elements";
+  return text_of(bytes) + " bytes";
+}
+
 std::vector<std::string> arrays_of(const KernelOfAllSizes& one) {
   std::vector<std::string> lines;
   for_each_parameter(one.fitted.contract, [&](const ParameterContract& parameter) {
     if (parameter.kind != ParameterContract::Kind::pointer) return;
-    std::string line = fmt::format("{} has {} bytes", parameter.name, text_of(parameter.bytes));
+    std::string line = fmt::format("{} has {}", parameter.name, extent_text(parameter));
     if (parameter.values) {
-      line += fmt::format(", of {} .. {}", parameter.values->low, parameter.values->high);
+      line +=
+          fmt::format(", with values of {} .. {}", parameter.values->low, parameter.values->high);
     }
     lines.push_back(std::move(line));
   });
@@ -144,9 +160,17 @@ bool keep_limits(const PairOfAllSizes& proof, const std::string& directory) {
   return all;
 }
 
+std::string text_of_conditions(std::string_view before,
+                               const std::vector<std::string>& conditions) {
+  if (conditions.empty()) return {};
+  return fmt::format("{}if {}", before, fmt::join(conditions, ", and "));
+}
+
 std::string all_sizes_text(const PairOfAllSizes& proof) {
   std::string text = fmt::format("{}: ", proof.pair->name());
-  text += proof.is_proved()        ? "proved for every size, launch and datum of the domain\n"
+  text += proof.is_proved()
+              ? fmt::format("proved for every size, launch and datum of the domain{}\n",
+                            text_of_conditions(", ", proof.conditions))
           : proof.failure          ? "refuted\n"
           : proof.obstacle.empty() ? "not decided\n"
                                    : fmt::format("not decided: {}\n", proof.obstacle);
@@ -204,6 +228,7 @@ Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs) {
     all.push_back({{"pair", proof.pair->name()},
                    {"proved", proof.is_proved()},
                    {"refuted", proof.failure.has_value()},
+                   {"if", proof.conditions},
                    {"kernels", kernels}});
   }
   return {{"pairs", all}};

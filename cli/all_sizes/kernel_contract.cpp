@@ -367,10 +367,8 @@ class Domains {
       const auto length = translated(array.length, "the length of " + array.name);
       if (!length) continue;
       const Term elements = of_any_block(*length, any_block, is_length_given(array.name));
-      if (const auto values = values_given(array)) {
-        made.values = *values;
-        made.element_bytes = array.element_bytes;
-      }
+      made.element_bytes = array.element_bytes;
+      if (const auto values = values_given(array)) made.values = *values;
       made.bytes =
           array.element_bytes == 1 ? elements : Term::constant(array.element_bytes) * elements;
       if (elements.kind != Term::Kind::constant && elements.kind != Term::Kind::name) {
@@ -483,7 +481,6 @@ bool take_values_of_trials(const AssumedKernel& kernel, KernelContract& contract
     const bool is_array = one.kind == ParameterContract::Kind::pointer && array != arrays.end();
     if (!is_array || !array->values || one.values || !is_of_plain_integers(*array)) return;
     one.values = Range{array->values->low, array->values->high};
-    one.element_bytes = array->element_bytes;
     took = true;
   };
   for (ParameterContract& one : contract.parameters) {

@@ -313,6 +313,7 @@ PairOfAllSizes prove_kernel_file(const KernelPair& pair, const AssumedKernel& ke
       described.optimized.empty() ? described.unoptimized : described.optimized;
   std::uint64_t units = kUnitsOfDomains;
   PairOfAllSizes shipped = KernelProver(pair, kernel, settings, options, code, true, units).all();
+  shipped.conditions = kernel.assumptions.conditions;
   const bool is_decided = shipped.is_proved() || shipped.failure;
   if (is_decided || !shipped.obstacle.empty() || !options.less_optimized) return shipped;
   // Loops that the optimiser has unrolled are harder to follow than those of the source.
@@ -321,6 +322,7 @@ PairOfAllSizes prove_kernel_file(const KernelPair& pair, const AssumedKernel& ke
   units = std::max(units, ProofLimits{}.units_of_kernel);
   PairOfAllSizes other = KernelProver(pair, kernel, settings, options, *text, false, units).all();
   for (KernelOfAllSizes& one : other.kernels) one.is_less_optimized = true;
+  other.conditions = kernel.assumptions.conditions;
   return other.is_proved() || other.failure ? other : shipped;
 }
 

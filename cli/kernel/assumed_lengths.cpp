@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/kernel/overruns.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -62,7 +64,10 @@ class LengthSearch {
       ArrayParameter& array = kernel_.arrays[i];
       array.length = fitted[i].length;
       array.is_open = !fitted[i].is_known;
-      note(seen, i);
+    }
+    take_off_overruns(seen.plain);
+    for (std::size_t i = 0; i < fitted.size(); ++i) {
+      if (!overruns_.contains(i)) note(seen, i);
     }
     fit_shared(seen.most);
     made_.written.assign(kernel_.arrays.size(), false);
@@ -150,7 +155,14 @@ class LengthSearch {
       if (!array.values || known_.values.contains(array.name) || array.columns.size() > 1) continue;
       if (known_.counted.contains(array.name)) continue;
       const std::string text = fitted_length(kernel_, samples_of(seen.most, i)).length.text();
-      if (!text.ends_with(" + 1") || text.find('?') != std::string::npos) continue;
+      if (text.find('?') != std::string::npos) continue;
+      const bool has_too_many = text.ends_with(" + 2") && has_one_row_too_many(seen.plain, i);
+      if (has_too_many) rows_too_many_.insert(i);
+      if (!text.ends_with(" + 1") && !has_too_many) continue;
+      const bool goes_too_far =
+          !has_too_many &&
+          length_without_overrun(kernel_, seen.plain, i, Expression(text), known_.bordered);
+      if (goes_too_far) continue;
       array.order = ArrayParameter::Order::ascending;
       array.values = kOffsets;
       found = true;
@@ -223,6 +235,43 @@ class LengthSearch {
     }
   }
 
+  // An array that is longer only because the kernel goes one too far is as long as it should be, so
+  // that this is found.
+  void take_off_overruns(const std::vector<Probe>& plain) {
+    std::vector<std::optional<Expression>> shorter;
+    for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
+      shorter.push_back(known_.lengths.contains(kernel_.arrays[i].name) ? std::nullopt
+                                                                        : shorter_length(plain, i));
+    }
+    for (std::size_t i = 0; i < shorter.size(); ++i) {
+      if (!shorter[i]) continue;
+      ArrayParameter& array = kernel_.arrays[i];
+      made_.notes.push_back(fmt::format(
+          "the kernel accesses {1} elements of {0}, the last ones as if by mistake; it has {2} "
+          "(--length '{0}={1}' says that they are meant)",
+          array.name, array.length.text(), shorter[i]->text()));
+      array.length = *shorter[i];
+      overruns_.insert(i);
+    }
+  }
+
+  [[nodiscard]] std::optional<Expression> shorter_length(const std::vector<Probe>& plain,
+                                                         std::size_t i) const {
+    const std::string& text = kernel_.arrays[i].length.text();
+    if (rows_too_many_.contains(i) && text.ends_with(" + 2")) {
+      return Expression(text.substr(0, text.size() - 1) + "1");
+    }
+    if (is_of_offsets(kernel_.arrays[i]) || most_of(plain, i) == 0) return std::nullopt;
+    const Expression base = fitted_length(kernel_, samples_of(plain, i)).length;
+    const auto shorter = length_without_overrun(kernel_, plain, i, base, known_.bordered);
+    if (!shorter || base.text() == text) return shorter;
+    // What indices lead to may be more than that.
+    const std::string more = fmt::format("({0}) > ", base.text());
+    if (!text.starts_with(more)) return std::nullopt;
+    const std::string indices = text.substr(more.size(), text.find(' ', more.size()) - more.size());
+    return Expression(fmt::format("({0}) > {1} ? ({0}) : {1}", shorter->text(), indices));
+  }
+
   [[nodiscard]] bool exceeds(const std::vector<Probe>& runs, std::size_t array,
                              const Expression& length) const {
     return std::ranges::any_of(runs, [&](const Probe& run) {
@@ -242,26 +291,31 @@ class LengthSearch {
           "trial runs do not show how long {0} must be: an access behind its end is not looked for "
           "(--length {0}=... gives its length)",
           array.name));
+      made_.conditions.push_back(array.name + " is long enough");
     } else {
-      note_extra(i);
+      note_extra(seen, i);
     }
   }
 
-  // One array with an element more than another one is what `i <= n` looks like.
-  void note_extra(std::size_t i) {
+  // An array with an element, or a row, more than a size: the answer depends on it.
+  void note_extra(const Touched& seen, std::size_t i) {
     const ArrayParameter& array = kernel_.arrays[i];
     // Rows begin and end somewhere.
     if (array.order == ArrayParameter::Order::ascending) return;
     const std::string& text = array.length.text();
     const std::size_t plus = text.rfind(" + ");
-    if (plus == std::string::npos ||
-        text.find_first_not_of("0123456789", plus + 3) != std::string::npos) {
+    const bool has_number = plus != std::string::npos &&
+                            text.find_first_not_of("0123456789", plus + 3) == std::string::npos;
+    if (has_number) {
+      made_.notes.push_back(fmt::format(
+          "{0} is accessed up to {1} elements: if it has {2}, that is a defect, and --length "
+          "'{0}={2}' shows it",
+          array.name, text, text.substr(0, plus)));
+    } else if (text.find('?') != std::string::npos ||
+               !is_one_more_than_a_size(kernel_, seen.plain, i, array.length)) {
       return;
     }
-    made_.notes.push_back(fmt::format(
-        "{0} is accessed up to {1} elements: if it has {2}, that is a defect, and --length "
-        "'{0}={2}' shows it",
-        array.name, text, text.substr(0, plus)));
+    made_.conditions.push_back(fmt::format("{} has {} elements", array.name, text));
   }
 
   void fit_shared(const std::vector<Probe>& seen) {
@@ -274,7 +328,8 @@ class LengthSearch {
   Prober& prober_;
   KernelDescription& kernel_;
   const KnownOfArrays& known_;
-  std::set<std::size_t> left_by_rows_;  // arrays
+  // Arrays.
+  std::set<std::size_t> left_by_rows_, rows_too_many_, overruns_;
   AssumedLengths made_;
 };
 

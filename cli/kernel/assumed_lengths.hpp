@@ -16,12 +16,15 @@ struct KnownOfArrays {
   std::set<std::string> lengths;  // arrays whose length is said
   std::set<std::string> values;   // whose values are said
   std::set<std::string> counted;  // whose values are few rounds of loops, and no indices
+  // Integers by one more than which the kernel multiplies: tables have a border.
+  std::set<std::string> bordered;
 };
 
 // What else is known of the lengths.
 struct AssumedLengths {
-  std::vector<std::string> notes;  // sentences
-  std::vector<bool> written;       // of the arrays
+  std::vector<std::string> notes;       // sentences
+  std::vector<std::string> conditions;  // as Assumptions::conditions
+  std::vector<bool> written;            // of the arrays
 };
 
 // Gives the kernel's arrays and its shared memory their lengths, and arrays that trial runs say too

@@ -82,7 +82,9 @@ void report_assumptions(Assumptions& made, const Given& given, const std::set<st
   }
   made.launch = launch_text(made.kernel.launch);
   for (const ArrayParameter& array : made.kernel.arrays) {
-    made.lengths.push_back(fmt::format("{} = {}", array.name, array.length.text()));
+    made.lengths.push_back(array.name + (array.is_open
+                                             ? " is not known, in trials " + array.length.text()
+                                             : " = " + array.length.text()));
     if (array.values && !begins_with_zeros(array, given)) {
       made.notes.push_back(note_of_values(array, given));
     }

@@ -415,10 +415,16 @@ class Assuming {
   }
 
   void find_lengths() {
-    KnownOfArrays known{.lengths = with_length_, .values = {}, .counted = counted_};
+    KnownOfArrays known{.lengths = with_length_, .values = {}, .counted = counted_, .bordered = {}};
+    for (const ScalarParameter& scalar : kernel().scalars) {
+      if (multiplies_by_one_more(module_, kernel().mangled, scalar.place)) {
+        known.bordered.insert(scalar.name);
+      }
+    }
     for (const auto& [name, values] : given_.values) known.values.insert(name);
     AssumedLengths found = assume_lengths(prober_, kernel(), known, [&] { return lower_ranges(); });
     std::ranges::move(found.notes, std::back_inserter(made_.notes));
+    made_.conditions = std::move(found.conditions);
     made_.written = std::move(found.written);
     for (const ArrayParameter& array : kernel().arrays) {
       if (array.is_open) made_.guessed.insert(array.name);

@@ -29,7 +29,9 @@ struct Assumptions {
   std::string launch;                // "block 256, grid drawn"
   std::vector<std::string> lengths;  // "x = n"
   std::vector<std::string> notes;    // sentences
-  std::vector<bool> written;         // of the arrays
+  // What an answer depends on, and nobody has said: "in has n + 1 elements".
+  std::vector<std::string> conditions;
+  std::vector<bool> written;  // of the arrays
   // Arrays of which trial runs did not show how long they have to be for larger launches.
   std::set<std::string> guessed;
   std::uint64_t runs = 0;  // trial runs

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/shell_test_fixture.hpp"
 
@@ -222,6 +223,44 @@ __global__ void summed(const int* in, int* out) {
 )");
   const Outcome outcome = kernel("kernel.cu --trials 60");
   EXPECT_EQ(outcome.status, 0) << outcome.out;
+}
+
+TEST_F(KernelCommand, WhatNobodySaysIsAConditionOfTheAnswer) {
+  write("kernel.cu", R"(__global__ void filled(float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= n) out[i] = 1;
+}
+__global__ void faces(const float* cell, float* face, int cells) {
+  int f = blockIdx.x * blockDim.x + threadIdx.x;
+  if (f <= cells) face[f] = (f > 0 ? cell[f - 1] : 0) + (f < cells ? cell[f] : 0);
+}
+__global__ void scattered(const float* in, const int* perm, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[perm[i]] = in[i];
+}
+__global__ void counted(const int* in, int* bins, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) bins[in[i]] += 1;
+}
+)");
+  const Outcome outcome =
+      kernel("kernel.cu filled faces scattered counted --trials 60 --json report.json");
+  EXPECT_EQ(outcome.status, 1) << outcome.out;
+  const auto report = nlohmann::json::parse(read("report.json"));
+  std::vector<std::string> verdicts;
+  for (const auto& claim : report["claims"]) verdicts.push_back(claim["verdict"]);
+  EXPECT_EQ(verdicts,
+            (std::vector<std::string>{"FAIL: out-of-bounds", "ok", "ok", "FAIL: data-race"}))
+      << outcome.out;
+  expect_contains(outcome.out, "  lengths: out = n\n");
+  expect_contains(outcome.out, "--length 'out=n + 1' says that they are meant");
+  expect_contains(outcome.out, "; if face has cells + 1 elements\n");
+  expect_contains(outcome.out,
+                  "  where elements of perm are equal, threads store to one place at kernel.cu:11: "
+                  "a data race");
+  expect_contains(outcome.out, "; if no two elements of perm are equal\n");
+  const Outcome replayed = run("replay --expect-recorded fuzz/cases/scattered/*.case");
+  EXPECT_EQ(replayed.status, 0) << replayed.out;
 }
 
 TEST_F(KernelCommand, WhatCannotBeMadeIsRefusedWithAReason) {

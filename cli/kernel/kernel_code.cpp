@@ -93,6 +93,22 @@ std::vector<bool> holders_of(const ptx::Function& function, ptx::SpecialRegister
   });
 }
 
+// Which registers hold the parameter there.
+std::vector<bool> holders_of(const ptx::Function& function, const ParameterPlace& place) {
+  return holders_of(function, [&](const ptx::Instruction& one, std::size_t part) {
+    const ptx::Operand& from = one.operands[1];
+    if (one.opcode != ptx::Opcode::ld_ || from.kind != ptx::Operand::Kind::address) return false;
+    const std::uint64_t offset =
+        static_cast<std::uint64_t>(from.offset) + part * ptx::bytes_of(one.modifiers.type);
+    return from.variable.scope == ptx::VariableRef::Scope::parameter &&
+           from.variable.index == place.parameter && offset == place.offset;
+  });
+}
+
+bool is_held(const ptx::Operand& operand, const std::vector<bool>& holds) {
+  return operand.kind == ptx::Operand::Kind::reg && holds[operand.index];
+}
+
 // Whether it multiplies a block's number by the block's extent, or by a multiple of that.
 bool multiplies_blocks(const ptx::Instruction& one, const std::vector<bool>& numbers,
                        const std::vector<bool>& extents, std::int64_t extent) {
@@ -171,20 +187,34 @@ Dimensions dimensions_of(const ptx::Module& module, const std::string& kernel) {
 }
 
 bool divides_by(const ptx::Module& module, const std::string& kernel, const ParameterPlace& place) {
-  using Kind = ptx::Operand::Kind;
   const ptx::Function& function = *module.find_function(kernel);
-  const auto holds = holders_of(function, [&](const ptx::Instruction& one, std::size_t part) {
-    const ptx::Operand& from = one.operands[1];
-    if (one.opcode != ptx::Opcode::ld_ || from.kind != Kind::address) return false;
-    const std::uint64_t offset =
-        static_cast<std::uint64_t>(from.offset) + part * ptx::bytes_of(one.modifiers.type);
-    return from.variable.scope == ptx::VariableRef::Scope::parameter &&
-           from.variable.index == place.parameter && offset == place.offset;
-  });
+  const std::vector<bool> holds = holders_of(function, place);
   return std::ranges::any_of(function.body, [&](const ptx::Instruction& one) {
     const bool is_division = one.opcode == ptx::Opcode::div_ || one.opcode == ptx::Opcode::rem_;
-    return is_division && one.operands.size() == 3 && one.operands[2].kind == Kind::reg &&
-           holds[one.operands[2].index];
+    return is_division && one.operands.size() == 3 && is_held(one.operands[2], holds);
+  });
+}
+
+bool multiplies_by_one_more(const ptx::Module& module, const std::string& kernel,
+                            const ParameterPlace& place) {
+  const ptx::Function& function = *module.find_function(kernel);
+  const std::vector<bool> holds = holders_of(function, place);
+  std::vector<bool> more(function.registers.size());
+  for (const ptx::Instruction& one : function.body) {
+    const bool adds_one = one.opcode == ptx::Opcode::add_ && one.operands.size() == 3 &&
+                          is_held(one.operands[1], holds) &&
+                          one.operands[2].kind == ptx::Operand::Kind::immediate &&
+                          one.operands[2].bits == 1;
+    if (adds_one) more[one.operands[0].index] = true;
+  }
+  const std::vector<bool> copies = holders_of(
+      function,
+      [&](const ptx::Instruction& one, std::size_t) { return is_held(one.operands[1], more); });
+  for (std::size_t i = 0; i < more.size(); ++i) more[i] = more[i] || copies[i];
+  return std::ranges::any_of(function.body, [&](const ptx::Instruction& one) {
+    const bool is_product = one.opcode == ptx::Opcode::mul_ || one.opcode == ptx::Opcode::mad_;
+    return is_product && one.operands.size() >= 3 &&
+           (is_held(one.operands[1], more) || is_held(one.operands[2], more));
   });
 }
 

@@ -36,6 +36,11 @@ struct Dimensions {
 [[nodiscard]] bool divides_by(const ptx::Module& module, const std::string& kernel,
                               const ParameterPlace& place);
 
+// Whether a kernel multiplies by one more than the parameter there, as by the pitch of a table with
+// a border: `row * (n + 1) + column`.
+[[nodiscard]] bool multiplies_by_one_more(const ptx::Module& module, const std::string& kernel,
+                                          const ParameterPlace& place);
+
 // Whether a kernel uses what atomic operations find.
 [[nodiscard]] bool has_atomic_results(const ptx::Module& module, const std::string& kernel);
 

@@ -454,7 +454,15 @@ class PairText {
     }
     for (const ArrayParameter& array : kernel_.arrays) {
       const std::string name = field_name(array.name);
-      text += fmt::format("          auto {0}_array = device.upload(input.{0});\n", name);
+      if (array.is_open) {
+        text += fmt::format(
+            "          // Trials do not show how long {0} must be: zeros follow it.\n"
+            "          auto {0}_longer = input.{0};\n"
+            "          {0}_longer.resize(4 * input.{0}.size() + {1});\n",
+            name, 4096 * numbers_of(array).count);
+      }
+      text += fmt::format("          auto {0}_array = device.upload({1});\n", name,
+                          array.is_open ? name + "_longer" : "input." + name);
       arguments.push_back(name + "_array.data()");
     }
     text += fmt::format(
@@ -467,7 +475,13 @@ class PairText {
     }
     std::vector<std::string> results;
     for (const std::size_t i : outputs_) {
-      results.push_back(field_name(kernel_.arrays[i].name) + "_array.download()");
+      const std::string name = field_name(kernel_.arrays[i].name);
+      results.push_back(name + (kernel_.arrays[i].is_open ? "_longer" : "_array.download()"));
+      if (!kernel_.arrays[i].is_open) continue;
+      text += fmt::format(
+          "          {0}_longer = {0}_array.download();\n"
+          "          {0}_longer.resize(input.{0}.size());\n",
+          name);
     }
     if (results.size() == 1)
       return text + fmt::format("          return {};\n        }},\n", results.front());

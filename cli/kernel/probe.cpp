@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "cli/cli.hpp"
@@ -21,6 +22,7 @@ constexpr std::size_t kFilledElements = 2048;
 // ends is probed in a minute.
 constexpr std::uint64_t kStepsMax = 3'000'000, kStepsMin = 300'000;
 constexpr std::uint64_t kStepsOfEndlessMax = 60'000'000;
+constexpr std::size_t kThreadsKept = 64;  // of those that accessed an array's last element
 
 class TouchWatch final : public vgpu::Observer {
  public:
@@ -51,9 +53,10 @@ class TouchWatch final : public vgpu::Observer {
 
  private:
   void add(const vgpu::RowAccess& row) {
-    std::uint64_t end = 0;
+    std::uint64_t begin = UINT64_MAX, end = 0;
     for (unsigned lane = 0; lane < vgpu::kWarpLanes; ++lane) {
       if ((row.mask >> lane & 1) != 0) {
+        begin = std::min(begin, std::uint64_t{row.offset_of(lane)});
         end = std::max(end, std::uint64_t{row.offset_of(lane)} + row.bytes);
       }
     }
@@ -71,11 +74,42 @@ class TouchWatch final : public vgpu::Observer {
     const auto found = std::ranges::find(bases_, allocation.object().address);
     if (found == bases_.end()) return;
     const auto array = static_cast<std::size_t>(found - bases_.begin());
-    const std::uint64_t bytes = allocation.offset_in_object(end);
     const std::uint64_t element = kernel_.arrays[array].element_bytes;
-    std::int64_t& elements = extents_.elements[array];
-    elements = std::max(elements, static_cast<std::int64_t>((bytes + element - 1) / element));
+    const auto first = static_cast<std::int64_t>(allocation.offset_in_object(begin) / element);
+    const auto last = static_cast<std::int64_t>((allocation.offset_in_object(end) - 1) / element);
+    add_span(row, extents_.reach[array].spans, first, last);
+    if (last >= extents_.elements[array] - 1) {
+      add_last(row, array, static_cast<std::uint32_t>(element));
+    }
     if (row.kind != vgpu::AccessKind::read) extents_.written[array] = true;
+  }
+
+  static void add_span(const vgpu::RowAccess& row, std::map<std::uint32_t, Reach::Span>& spans,
+                       std::int64_t first, std::int64_t last) {
+    Reach::Span& span = spans.try_emplace(row.pc, Reach::Span{first, last}).first->second;
+    span.first = std::min(span.first, first);
+    span.last = std::max(span.last, last);
+    const auto lowest = static_cast<unsigned>(std::countr_zero(row.mask));
+    const auto highest = static_cast<unsigned>(std::bit_width(row.mask) - 1);
+    span.descends |= row.offset_of(highest) < row.offset_of(lowest);
+  }
+
+  void add_last(const vgpu::RowAccess& row, std::size_t array, std::uint32_t element_bytes) {
+    std::int64_t& elements = extents_.elements[array];
+    std::set<std::uint64_t>& threads = extents_.reach[array].last_threads;
+    for (std::uint32_t lanes = row.mask; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+      const std::uint64_t last =
+          row.allocation->offset_in_object(row.offset_of(lane) + std::uint64_t{row.bytes} - 1);
+      const auto needed = static_cast<std::int64_t>(last / element_bytes) + 1;
+      if (needed < elements) continue;
+      if (needed > elements) threads.clear();
+      elements = needed;
+      if (threads.size() < kThreadsKept) {
+        threads.insert(std::uint64_t{row.place.block} << 32 |
+                       (row.place.warp * vgpu::kWarpLanes + lane));
+      }
+    }
   }
 
   const KernelDescription& kernel_;
@@ -152,6 +186,21 @@ std::vector<DeviceArray<std::byte>> filled_arrays(const KernelDescription& kerne
   return arrays;
 }
 
+// Of an array of integers; nothing: it has no elements.
+std::optional<std::int64_t> last_value(const ArrayParameter& array, const void* pointer,
+                                       std::int64_t elements) {
+  if (elements == 0 || array.columns.size() != 1) return std::nullopt;
+  const ElementType type = array.columns.front().element;
+  const std::uint32_t bytes = bytes_of(type);
+  if (!is_integer(type) || bytes < 4) return std::nullopt;
+  std::int64_t value = 0;  // little-endian; sizes are not negative
+  check(cudaMemcpy(&value,
+                   static_cast<const std::byte*>(pointer) +
+                       static_cast<std::uint64_t>(elements - 1) * array.element_bytes,
+                   bytes, cudaMemcpyDeviceToHost));
+  return value;
+}
+
 }  // namespace
 
 void widen(Extents& extents, const Extents& other) {
@@ -179,7 +228,9 @@ Extents Prober::run(const KernelDescription& kernel, const KernelInput& input,
   if (kernel.optimized.empty()) return run_in(Build::unoptimized, kernel, input, fill, seed);
   Extents extents = run_in(Build::optimized, kernel, input, fill, seed);
   if (builds == Builds::shipped || kernel.unoptimized.empty()) return extents;
-  widen(extents, run_in(Build::unoptimized, kernel, input, fill, seed));
+  Extents unoptimized = run_in(Build::unoptimized, kernel, input, fill, seed);
+  widen(extents, unoptimized);
+  extents.reach = std::move(unoptimized.reach);
   return extents;
 }
 
@@ -188,6 +239,7 @@ Extents Prober::run_in(Build build, const KernelDescription& kernel, const Kerne
   Extents extents;
   extents.elements.resize(kernel.arrays.size());
   extents.written.resize(kernel.arrays.size());
+  extents.reach.resize(kernel.arrays.size());
   KernelInput generous = input;
   if (kernel.launch.shared_bytes.text() == "0") generous.launch.shared_bytes = free_shared_bytes_;
   TouchWatch watch(kernel, extents);
@@ -204,6 +256,10 @@ Extents Prober::run_in(Build build, const KernelDescription& kernel, const Kerne
       for (const auto& array : arrays) pointers.push_back(const_cast<std::byte*>(array.data()));
       watch.set_arrays(pointers);
       pair_.launch(generous, pointers);
+      for (std::size_t i = 0; i < arrays.size(); ++i) {
+        extents.reach[i].last_value =
+            last_value(kernel.arrays[i], pointers[i], extents.elements[i]);
+      }
     } catch (const CudaError& error) {
       failure = error.what();
     }

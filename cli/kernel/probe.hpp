@@ -2,11 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "harness/kernel/kernel_pair.hpp"
 
 namespace warpcheck {
+
+// What was accessed of an array, and by whom.
+struct Reach {
+  // The elements from the first to the last one that an instruction has accessed.
+  struct Span {
+    std::int64_t first = 0, last = 0;
+    bool descends = false;  // a later lane accessed an earlier element
+  };
+  std::map<std::uint32_t, Span> spans;   // by the instruction's pc
+  std::set<std::uint64_t> last_threads;  // that accessed the last element
+  // What the last element, an integer, holds when the kernel has ended.
+  std::optional<std::int64_t> last_value;
+};
 
 // What one run touched.
 struct Extents {
@@ -17,9 +33,12 @@ struct Extents {
   bool leaves_shared = false;          // an access of shared memory was outside of it
   std::uint64_t rows = 0;              // accesses of warps, to all memory
   bool ends = true;                    // before the limit of steps, and without a deadlock
+  // Of each array, in the unoptimised build if there is one: the optimiser unrolls loops, and so
+  // divides the elements of one access among several instructions.
+  std::vector<Reach> reach;
 };
 
-// Adds what another run of the same shape has touched.
+// Adds what another run of the same shape has touched; its reach is left out.
 void widen(Extents& extents, const Extents& other);
 
 // Of an array's contents.  highest: the largest of its values, where it has a range of them.

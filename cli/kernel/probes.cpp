@@ -55,6 +55,18 @@ bool find_one(Prober& prober, KernelDescription& kernel, std::vector<Fill> fill,
   return false;
 }
 
+void find_in_drawn_shapes(Prober& prober, KernelDescription& kernel) {
+  while (find_one(prober, kernel, all_of(kernel, Fill::zeros), kRunsAlone)) continue;
+  // Offsets that are drawn may first lead to the indices: columns after rows of a sparse matrix.
+  for (;;) {
+    std::vector<Fill> fill = all_of(kernel, Fill::zeros);
+    for (std::size_t i = 0; i < fill.size(); ++i) {
+      if (kernel.arrays[i].values || is_of_bytes(kernel.arrays[i])) fill[i] = Fill::drawn;
+    }
+    if (!find_one(prober, kernel, std::move(fill), kRunsBehind)) return;
+  }
+}
+
 }  // namespace
 
 std::vector<Probe> probes(Prober& prober, const KernelDescription& kernel, int runs,
@@ -78,14 +90,26 @@ std::vector<Probe> probes(Prober& prober, const KernelDescription& kernel, int r
 }
 
 void find_index_arrays(Prober& prober, KernelDescription& kernel) {
-  while (find_one(prober, kernel, all_of(kernel, Fill::zeros), kRunsAlone)) continue;
-  // Offsets that are drawn may first lead to the indices: columns after rows of a sparse matrix.
-  for (;;) {
-    std::vector<Fill> fill = all_of(kernel, Fill::zeros);
-    for (std::size_t i = 0; i < fill.size(); ++i) {
-      if (kernel.arrays[i].values || is_of_bytes(kernel.arrays[i])) fill[i] = Fill::drawn;
+  find_in_drawn_shapes(prober, kernel);
+  const auto has_values = [](const ArrayParameter& array) { return array.values.has_value(); };
+  const auto may_be_more = [](const ArrayParameter& array) {
+    return !array.values && !is_of_bytes(array) && is_integer(array.columns.front().element);
+  };
+  // Of data that have to equal a number, as the level of a search, zeros do so where it is 0.
+  for (const ScalarParameter& scalar : kernel.scalars) {
+    if (std::ranges::none_of(kernel.arrays, has_values) ||
+        std::ranges::none_of(kernel.arrays, may_be_more)) {
+      return;
     }
-    if (!find_one(prober, kernel, std::move(fill), kRunsBehind)) return;
+    if (!is_integer(scalar.element) || scalar.range.low > 0 || scalar.range.high <= 0) continue;
+    KernelDescription of_zero = kernel;
+    of_zero.scalars[static_cast<std::size_t>(&scalar - kernel.scalars.data())].range = {0, 0};
+    try {
+      find_in_drawn_shapes(prober, of_zero);
+    } catch (const NoInput&) {
+      continue;  // a condition excludes 0
+    }
+    kernel.arrays = std::move(of_zero.arrays);
   }
 }
 

@@ -44,11 +44,11 @@ struct ParameterContract {
   std::string name;  // scalar: as Term::name; pointer: in texts
   Range range{};     // scalar: of its values; negative ones are those of a signed parameter
   Term bytes{};      // pointer: the number of bytes that may be accessed from it on
-  std::uint32_t alignment = 256;  // pointer: of the address, bytes
+  std::uint32_t alignment = 256;    // pointer: of the address, bytes
+  std::uint32_t element_bytes = 0;  // pointer: of the array; 0: unknown
   // pointer: of the integers of element_bytes that the array holds, as long as the kernel stores
   // none
   std::optional<Range> values{};
-  std::uint32_t element_bytes = 0;
   // pointer: pointers with the same number are the same address; -1: it has an array of its own
   int array = -1;
   // unknown: what is known of its parts, as of a struct's members
