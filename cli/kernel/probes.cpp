@@ -42,7 +42,8 @@ bool find_one(Prober& prober, KernelDescription& kernel, std::vector<Fill> fill,
   const std::vector<Probe> known = probes(prober, kernel, runs, fill);
   for (std::size_t i = 0; i < kernel.arrays.size(); ++i) {
     ArrayParameter& array = kernel.arrays[i];
-    if (array.values || fill[i] == Fill::drawn || is_of_bytes(array)) continue;
+    const bool is_permutation = array.order == ArrayParameter::Order::distinct;
+    if (array.values || is_permutation || fill[i] == Fill::drawn || is_of_bytes(array)) continue;
     fill[i] = Fill::drawn;
     const std::vector<Probe> filled = probes(prober, kernel, runs, fill);
     fill[i] = Fill::zeros;
