@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ namespace {
 
 using vgpu::ExactDomain;
 using vgpu::ExactNumbers;
+using vgpu::ExactPowers;
 using vgpu::ExactValue;
 using vgpu::ShadowState;
 using Plane = vgpu::ShadowPlane<ExactDomain>;
@@ -31,6 +33,9 @@ using Reading = vgpu::ShadowReading<ExactValue>;
 
 // The points at which two runs evaluate.
 constexpr std::uint64_t kSeeds[] = {0x9e3779b97f4a7c15, 0xd1b54a32d192ed03};
+// Powers of 2 have fewer points, so that more runs may be needed.
+constexpr std::uint64_t kMoreSeeds[] = {0x8cb92ba72f3d8dd7, 0xf1357aea2e62a9c5, 0xda942042e4dd58b5,
+                                        0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x589965cc75374cc3};
 
 std::string where(const vgpu::AccessSide& side) {
   const std::string file = side.file.substr(side.file.find_last_of('/') + 1);
@@ -56,7 +61,8 @@ std::string_view text_of(vgpu::ShadowDecision what) {
 // One run of the kernel and of the reference on random numbers.
 class ExactRun {
  public:
-  ExactRun(const Case& a_case, std::uint64_t seed) : a_case_(a_case), numbers_(seed) {}
+  ExactRun(const Case& a_case, std::uint64_t seed, ExactPowers powers)
+      : a_case_(a_case), numbers_(seed, powers) {}
 
   void run(Engine& engine);
 
@@ -68,6 +74,7 @@ class ExactRun {
   [[nodiscard]] bool needs_input() const { return numbers_.has_functions(); }
   // Zeros and ones for the numbers in the input's lists, with which they differ; empty: not known.
   [[nodiscard]] const std::vector<int>& zeros_and_ones() const { return zeros_and_ones_; }
+  [[nodiscard]] bool has_powers() const { return numbers_.has_powers(); }
   [[nodiscard]] double error() const { return numbers_.error(); }
   // What the host has copied to the device without its being data, for both kernels.
   [[nodiscard]] std::vector<vgpu::ShadowHost<ExactValue>::Unknown> copied() const {
@@ -302,6 +309,26 @@ std::optional<Case> counterexample_of(const Case& a_case, Engine& engine, const 
   return std::nullopt;
 }
 
+// The first run on random numbers, and what is known of powers there: as much as it takes to find
+// no difference.
+struct FirstRun {
+  std::unique_ptr<ExactRun> run;
+  ExactPowers powers = ExactPowers::named;
+};
+FirstRun first_run_of(const Case& a_case, Engine& engine) {
+  const auto run_with = [&](ExactPowers powers) {
+    FirstRun first{std::make_unique<ExactRun>(a_case, kSeeds[0], powers), powers};
+    first.run->run(engine);
+    return first;
+  };
+  FirstRun named = run_with(ExactPowers::named);
+  if (!named.run->is_different() || !named.run->has_powers()) return named;
+  for (const ExactPowers powers : {ExactPowers::of_expf, ExactPowers::of_fast}) {
+    if (FirstRun other = run_with(powers); other.run->reason().empty()) return other;
+  }
+  return named;
+}
+
 }  // namespace
 
 EqualityCertificate certify_equality(const Case& a_case, Engine& engine) {
@@ -309,8 +336,8 @@ EqualityCertificate certify_equality(const Case& a_case, Engine& engine) {
   if (!a_case.pair->has_exact_reference() && a_case.pair->reference_kernel() == nullptr)
     return certificate;
   certificate.equality = Equality::unknown;
-  ExactRun first(a_case, kSeeds[0]);
-  first.run(engine);
+  const FirstRun found = first_run_of(a_case, engine);
+  const ExactRun& first = *found.run;
   certificate.reason = first.reason();
   if (first.is_different()) {
     certificate.counterexample = counterexample_of(a_case, engine, first);
@@ -326,7 +353,7 @@ EqualityCertificate certify_equality(const Case& a_case, Engine& engine) {
     Case changed = a_case;
     changed.input = with_other_data(*a_case.pair, a_case.input, other);
     if (changed.input == nullptr) continue;
-    ExactRun second(changed, kSeeds[1]);
+    ExactRun second(changed, kSeeds[1], found.powers);
     second.run(engine);
     certificate.reason = second.reason();
     if (certificate.reason.empty() && !is_same_host(first, second, certificate.reason))
@@ -337,6 +364,14 @@ EqualityCertificate certify_equality(const Case& a_case, Engine& engine) {
     break;
   }
   constexpr int kErrorMost = -40;
+  for (const std::uint64_t seed : kMoreSeeds) {
+    if (found.powers == ExactPowers::named || error <= std::ldexp(1.0, kErrorMost)) break;
+    ExactRun more(a_case, seed, found.powers);
+    more.run(engine);
+    certificate.reason = more.reason();
+    if (!certificate.reason.empty()) return certificate;
+    error *= std::min(more.error(), 1.0);
+  }
   certificate.error_exponent = error == 0 ? -60 : static_cast<int>(std::ceil(std::log2(error)));
   if (certificate.error_exponent > kErrorMost) {
     certificate.reason = "the degrees are too large for the field";

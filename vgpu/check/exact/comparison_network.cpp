@@ -1,6 +1,7 @@
 #include "vgpu/check/exact/comparison_network.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "vgpu/check/exact/zero_one_states.hpp"
 
@@ -48,8 +49,8 @@ class ZeroOneRun {
   using Answer = ComparisonNetwork::Answer;
   using Kind = ComparisonNetwork::Expression::Kind;
 
-  explicit ZeroOneRun(const ComparisonNetwork& network)
-      : network_(network), uses_(network.nodes_.size()) {}
+  ZeroOneRun(const ComparisonNetwork& network, std::size_t states_max)
+      : network_(network), uses_(network.nodes_.size()), states_(states_max) {}
 
   Answer run(std::span<const std::pair<Node, Node>> pairs);
 
@@ -151,7 +152,26 @@ ComparisonNetwork::Answer ComparisonNetwork::compare(
   ComparisonNetwork all = *this;
   std::vector<std::pair<Node, Node>> nodes;
   for (const auto& [a, b] : pairs) nodes.emplace_back(all.node_of(order, a), all.node_of(order, b));
-  return ZeroOneRun(all).run(nodes);
+  return compare_nodes(all, nodes);
+}
+
+// Of the maxima of a window that moves, each depends on a few numbers, and all together on too
+// many: they are compared one by one.  Elements of a sorted list depend on all numbers, and are
+// compared together, because what they have in common is calculated once.
+ComparisonNetwork::Answer ComparisonNetwork::compare_nodes(
+    const ComparisonNetwork& network, std::span<const std::pair<Node, Node>> pairs) {
+  constexpr std::size_t kStatesOfOne = std::size_t{1} << 12;
+  std::optional<Answer> too_large;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    Answer one = ZeroOneRun(network, kStatesOfOne).run(pairs.subspan(i, 1));
+    one.pair = i;
+    if (one.kind == Answer::Kind::different) return one;
+    if (one.kind == Answer::Kind::same || too_large) continue;
+    too_large = std::move(one);
+    Answer together = ZeroOneRun(network, ZeroOneStates::kStatesMax).run(pairs);
+    if (together.kind != Answer::Kind::too_large) return together;
+  }
+  return too_large.value_or(Answer{});
 }
 
 }  // namespace warpcheck::vgpu

@@ -65,6 +65,8 @@ class ComparisonNetwork {
     Number number = 0;
   };
   Node node_of(NumberOrder order, Number number);
+  static Answer compare_nodes(const ComparisonNetwork& network,
+                              std::span<const std::pair<Node, Node>> pairs);
 
   std::vector<Expression> nodes_;
   std::map<std::pair<NumberOrder, Number>, Node> numbers_;

@@ -165,6 +165,26 @@ TEST(ComparisonNetwork, EqualNumbersCountAsOften) {
   EXPECT_EQ(answer.pair, 1u);
 }
 
+// Neighbouring maxima share numbers, so that all of them together have about 2^64 states.
+TEST(ComparisonNetwork, MaximaOfAMovingWindowAreComparedOneByOne) {
+  constexpr Number kCount = 64, kPairs = 100, kWindows = 200, kOthers = 300;
+  ComparisonNetwork network;
+  std::vector<std::pair<Number, Number>> pairs;
+  for (Number i = 0; i + 2 < kCount; ++i) {
+    network.add_extremum(kOrder, true, kPairs + i, i, i + 1);
+    network.add_extremum(kOrder, true, kWindows + i, kPairs + i, i + 2);
+    // max(min(max(a, b), c), max(a, b, c))
+    network.add_extremum(kOrder, false, 2 * kOthers + i, kPairs + i, i + 2);
+    network.add_extremum(kOrder, true, kOthers + i, 2 * kOthers + i, kWindows + i);
+    pairs.emplace_back(kWindows + i, kOthers + i);
+  }
+  EXPECT_EQ(network.compare(kOrder, pairs).kind, Kind::same);
+  pairs[40].second = kPairs + 40;
+  const ComparisonNetwork::Answer answer = network.compare(kOrder, pairs);
+  EXPECT_EQ(answer.kind, Kind::different);
+  EXPECT_EQ(answer.pair, 40u);
+}
+
 TEST(ComparisonNetwork, TooManyStatesAreSaid) {
   EXPECT_EQ(judge(60, transposition(60)), Kind::too_large);
 }

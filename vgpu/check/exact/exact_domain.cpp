@@ -35,6 +35,9 @@ double number_of(std::uint64_t bits, Type type) {
   return std::bit_cast<double>(exact::pack(exact::kF64, number, ptx::Rounding::rn));
 }
 
+// What the toolkit's expf() adds to make a whole number.
+constexpr float kOfWhole = 0x1.8p23F + 1;
+
 // The name of a function of one float that is known by its name alone; null: it is none.
 const char* function_name(Opcode opcode) {
   switch (opcode) {
@@ -101,12 +104,36 @@ bool ExactDomain::compare(const ShadowStep&, const ShadowOperation&,
 
 std::optional<ExactValue> ExactDomain::apply(const ShadowStep&, const ShadowOperation& operation,
                                              std::span<const Operand> operands,
-                                             const std::uint64_t*) {
-  std::optional<Value> result = of_numbers(operation, operands);
+                                             const std::uint64_t* bits) {
+  std::optional<Value> result = of_infinities(operation, operands, bits);
+  if (!result) result = of_numbers(operation, operands);
   if (!result || result->is_ring()) return result;
   // Logic on a sign leaves the format.
   if (is_plain_float(operation.result)) result->format = operation.result;
   return result;
+}
+
+// An infinity that is a constant, where a maximum begins: what is calculated of it and of constants
+// is one, and so is its sum with data.
+std::optional<ExactValue> ExactDomain::of_infinities(const ShadowOperation& operation,
+                                                     std::span<const Operand> operands,
+                                                     const std::uint64_t* bits) {
+  const auto is_infinity = [](const Operand& one) {
+    return one.value.kind == Value::Kind::plus_infinity ||
+           one.value.kind == Value::Kind::minus_infinity;
+  };
+  const auto is_constant = [](const Operand& one) { return !one.value.is_data; };
+  const Opcode opcode = operation.opcode;
+  const bool is_float = is_plain_float(operation.type) && is_plain_float(operation.result);
+  if (bits == nullptr || !is_float || std::ranges::none_of(operands, is_infinity))
+    return std::nullopt;
+  const bool is_sum = opcode == Opcode::add_ || opcode == Opcode::sub_;
+  const bool is_fused = opcode == Opcode::fma_ || opcode == Opcode::mad_;
+  // Of a product with data, the sign is not known.
+  const bool is_known =
+      is_sum || std::ranges::all_of(operands.first(is_fused ? 2 : operands.size()), is_constant);
+  if (!is_known || !lifts(operation)) return std::nullopt;
+  return constant(*bits, operation.result);
 }
 
 std::optional<ExactValue> ExactDomain::of_numbers(const ShadowOperation& operation,
@@ -125,7 +152,9 @@ std::optional<ExactValue> ExactDomain::of_numbers(const ShadowOperation& operati
     if (rounds_or_saturates(operation)) return of_name(operation, operands);
     if (operation.opcode == Opcode::cvt_)
       return operands.size() == 1 ? converted(operation, operands[0].value) : std::nullopt;
-    return of_floats(operation, operands);
+    std::optional<Value> result = of_floats(operation, operands);
+    if (result) note_whole(operation, operands, *result);
+    return result;
   }
   if (operation.modifiers->sat) return std::nullopt;
   if (has_float && has_integer && operands.size() == 2) return of_sign(operation, operands);
@@ -152,11 +181,27 @@ std::optional<ExactValue> ExactDomain::of_name(const ShadowOperation& operation,
   // Of constants, the result is a constant.
   if (std::ranges::none_of(arguments, is_data)) return std::nullopt;
   const ptx::Modifiers& m = *operation.modifiers;
-  return numbers_.function(
+  std::optional<Value> result = numbers_.function(
       fmt::format("{} {} {} {} {}", static_cast<int>(operation.opcode),
                   static_cast<int>(m.rounding), m.sat, static_cast<int>(operation.type),
                   static_cast<int>(operation.result)),
       arguments);
+  if (result && m.sat) saturated_.insert(result->payload);
+  return result;
+}
+
+// The toolkit's expf() adds 0x1.8p23 + 1 to a number from 0 to 252, rounds down, and makes a power
+// of 2 of the low bits of the sum.
+void ExactDomain::note_whole(const ShadowOperation& operation, std::span<const Operand> operands,
+                             const Value& result) {
+  const auto is_number = [&](std::size_t i, float number) {
+    return operands[i].is_plain && operands[i].bits == std::bit_cast<std::uint32_t>(number);
+  };
+  const bool is_whole = operation.opcode == Opcode::fma_ && operation.type == Type::f32 &&
+                        operation.modifiers->rounding == ptx::Rounding::rm &&
+                        operands.size() == 3 && is_number(1, 252) && is_number(2, kOfWhole) &&
+                        saturated_.contains(operands[0].value.payload);
+  if (is_whole) whole_.insert(result.payload);
 }
 
 std::optional<ExactValue> ExactDomain::multiply_add(const Value& a, const Value& b,
@@ -221,6 +266,13 @@ std::optional<ExactValue> ExactDomain::of_sign(const ShadowOperation& operation,
     result = numbers_.absolute(number.value);
   } else if (operation.opcode == Opcode::shl_ && is_first) {
     // The toolkit's expf() makes a power of 2 of the bits of a whole number.
+    constexpr std::uint64_t kFractionBits = 23;
+    constexpr double kBias = 126;
+    if (mask.bits == kFractionBits && whole_.contains(number.value.payload)) {
+      result = numbers_.power_of_two(number.value, double{kOfWhole} + kBias);
+      result->format = format;
+      return result;
+    }
     result = numbers_.function(fmt::format("bits of {} << {}", static_cast<int>(format), mask.bits),
                                number.value);
   }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "vgpu/check/exact/exact_numbers.hpp"
@@ -45,6 +46,10 @@ class ExactDomain {
  private:
   std::optional<Value> of_numbers(const ShadowOperation& operation,
                                   std::span<const Operand> operands);
+  std::optional<Value> of_infinities(const ShadowOperation& operation,
+                                     std::span<const Operand> operands, const std::uint64_t* bits);
+  void note_whole(const ShadowOperation& operation, std::span<const Operand> operands,
+                  const Value& result);
   std::optional<Value> of_floats(const ShadowOperation& operation,
                                  std::span<const Operand> operands);
   std::optional<Value> of_integers(const ShadowOperation& operation,
@@ -63,6 +68,8 @@ class ExactDomain {
   ExactNumbers& numbers_;
   // What integers that are 1 or 0 by a comparison stand for, by payload.
   std::map<std::uint64_t, Comparison> indicators_;
+  // Numbers in [0, 1], and whole numbers that expf() makes of them, by payload.
+  std::set<std::uint64_t> saturated_, whole_;
   std::optional<Decision> decision_;
 };
 

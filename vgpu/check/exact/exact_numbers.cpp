@@ -25,15 +25,85 @@ unsigned common_bits(const ExactValue& a, const ExactValue& b) {
 
 }  // namespace
 
-ExactNumbers::ExactNumbers(std::uint64_t seed)
-    : random_(seed), field_(kFieldLeast + random_() % (kFieldLeast - (kFieldLeast >> 20))) {}
+namespace {
+
+constexpr std::uint64_t kSecondLeast = std::uint64_t{1} << 55;
+constexpr std::uint64_t kFieldMost = std::uint64_t{1} << 62;
+// Coefficients of exponents are ratios of numbers below this, which are degrees of the powers.
+constexpr double kRatiosOfExponents = 0x1p26;
+
+// Returns the first prime k * divisor + 1 from kFieldLeast on.
+std::uint64_t prime_with(std::uint64_t divisor) {
+  std::uint64_t number = (kFieldLeast / (2 * divisor) + 1) * (2 * divisor) + 1;
+  while (number < kFieldMost && !PrimeField::is_prime(number)) number += 2 * divisor;
+  return number;
+}
+
+// Returns a random field of which some field divides the powers, as below.
+PrimeField second_field(std::mt19937_64& random) {
+  for (;;) {
+    const PrimeField field(kSecondLeast + random() % kSecondLeast);
+    if (prime_with(field.prime()) < kFieldMost) return field;
+  }
+}
+
+}  // namespace
+
+ExactNumbers::ExactNumbers(std::uint64_t seed, ExactPowers powers)
+    : random_(seed),
+      powers_(powers),
+      second_(powers == ExactPowers::named ? std::nullopt
+                                           : std::optional<PrimeField>(second_field(random_))),
+      field_(second_ ? PrimeField(prime_with(second_->prime()))
+                     : PrimeField(kFieldLeast + random_() % (kFieldLeast - (kFieldLeast >> 20)))) {
+  if (!second_) return;
+  const std::uint64_t cofactor = (field_.prime() - 1) / second_->prime();
+  do {
+    generator_ = field_.power(2 + random_() % (field_.prime() - 2), cofactor);
+  } while (generator_ == 1);
+}
 
 ExactValue ExactNumbers::new_float() {
   std::uint64_t drawn = 0;
   do {
     drawn = random_() >> 3;
   } while (drawn >= field_.prime());
-  return {.kind = Value::Kind::field, .is_data = true, .degree = 1, .payload = drawn};
+  const Value value{.kind = Value::Kind::field, .is_data = true, .degree = 1, .payload = drawn};
+  if (second_) set_second(value, random_() % second_->prime());
+  return value;
+}
+
+std::optional<std::uint64_t> ExactNumbers::second_of(const Value& a) const {
+  const auto found = second_ && a.is_field() ? seconds_.find(a.payload) : seconds_.end();
+  return found == seconds_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<ExactValue> ExactNumbers::power_of_two(const Value& exponent, double less) {
+  if (!exponent.is_field()) return std::nullopt;
+  has_powers_ = true;
+  const std::optional<std::uint64_t> second = second_of(exponent);
+  if (!second) {
+    greatest_degree_ = std::max<std::uint64_t>(greatest_degree_, exponent.degree + exponent.below);
+    return call("exp2 less " + std::to_string(less), {exponent.payload}, exponent);
+  }
+  const std::uint64_t whole = second_->add(*second, second_->value_of(-less));
+  const Value result{.kind = Value::Kind::field,
+                     .is_data = exponent.is_data,
+                     .degree = 1,
+                     .payload = field_.power(generator_, whole)};
+  set_second(result, whole == 0 ? 1 : random_() % second_->prime());
+  return result;
+}
+
+// The toolkit's functions have it in one or two parts.
+ExactValue ExactNumbers::log2_of_e() {
+  constexpr double kUpper = 0x1.715476p+0, kLower = 0x1.4ae0cp-26;
+  switch (powers_) {
+    case ExactPowers::named: break;
+    case ExactPowers::of_expf: return *add(float_of(kUpper), float_of(kLower));
+    case ExactPowers::of_fast: return float_of(kUpper);
+  }
+  return *function("log2 of e", float_of(1));
 }
 
 ExactValue ExactNumbers::ring(const GaloisElement& element, unsigned bits, bool is_data,
@@ -49,12 +119,14 @@ ExactValue ExactNumbers::new_integer(unsigned bits) {
   return ring(galois_bits(random_()), bits, true, 1);
 }
 
-ExactValue ExactNumbers::float_of(double number) const {
+ExactValue ExactNumbers::float_of(double number) {
   if (std::isnan(number)) return {.kind = Value::Kind::not_a_number};
   if (std::isinf(number)) {
     return {.kind = number > 0 ? Value::Kind::plus_infinity : Value::Kind::minus_infinity};
   }
-  return {.kind = Value::Kind::field, .payload = field_.value_of(number)};
+  const Value value{.kind = Value::Kind::field, .payload = field_.value_of(number)};
+  if (second_) set_second(value, second_->value_of(number));
+  return value;
 }
 
 ExactValue ExactNumbers::integer_of(std::uint64_t number, unsigned bits) {
@@ -70,17 +142,23 @@ std::optional<ExactValue> ExactNumbers::add(const Value& a, const Value& b) {
                 std::max(a.degree, b.degree));
   }
   if (!a.is_field() || !b.is_field()) return std::nullopt;
-  return Value{.kind = Value::Kind::field,
-               .is_data = is_data,
-               .degree = bounded(std::max<unsigned>(a.degree + b.below, b.degree + a.below)),
-               .below = bounded(a.below + b.below),
-               .payload = field_.add(a.payload, b.payload)};
+  const Value result{.kind = Value::Kind::field,
+                     .is_data = is_data,
+                     .degree = bounded(std::max<unsigned>(a.degree + b.below, b.degree + a.below)),
+                     .below = bounded(a.below + b.below),
+                     .payload = field_.add(a.payload, b.payload)};
+  const auto of_a = second_of(a), of_b = second_of(b);
+  if (of_a && of_b) set_second(result, second_->add(*of_a, *of_b));
+  return result;
 }
 
 std::optional<ExactValue> ExactNumbers::negative(const Value& a) {
   Value result = a;
   switch (a.kind) {
-    case Value::Kind::field: result.payload = field_.negative(a.payload); return result;
+    case Value::Kind::field:
+      result.payload = field_.negative(a.payload);
+      if (const auto second = second_of(a)) set_second(result, second_->negative(*second));
+      return result;
     case Value::Kind::ring:
       return ring(vgpu::negative(elements_[a.payload]), a.bits, a.is_data, a.degree);
     case Value::Kind::plus_infinity: result.kind = Value::Kind::minus_infinity; return result;
@@ -100,20 +178,27 @@ std::optional<ExactValue> ExactNumbers::multiply(const Value& a, const Value& b)
                 unsigned{a.degree} + b.degree);
   }
   if (!a.is_field() || !b.is_field()) return std::nullopt;
-  return Value{.kind = Value::Kind::field,
-               .is_data = is_data,
-               .degree = bounded(unsigned{a.degree} + b.degree),
-               .below = bounded(unsigned{a.below} + b.below),
-               .payload = field_.product(a.payload, b.payload)};
+  const Value result{.kind = Value::Kind::field,
+                     .is_data = is_data,
+                     .degree = bounded(unsigned{a.degree} + b.degree),
+                     .below = bounded(unsigned{a.below} + b.below),
+                     .payload = field_.product(a.payload, b.payload)};
+  const auto of_a = second_of(a), of_b = second_of(b);
+  if (of_a && of_b) set_second(result, second_->product(*of_a, *of_b));
+  return result;
 }
 
 std::optional<ExactValue> ExactNumbers::divide(const Value& a, const Value& b) {
   if (!a.is_field() || !b.is_field() || b.payload == 0) return std::nullopt;
-  return Value{.kind = Value::Kind::field,
-               .is_data = a.is_data || b.is_data,
-               .degree = bounded(unsigned{a.degree} + b.below),
-               .below = bounded(unsigned{a.below} + b.degree),
-               .payload = field_.product(a.payload, field_.inverse(b.payload))};
+  const Value result{.kind = Value::Kind::field,
+                     .is_data = a.is_data || b.is_data,
+                     .degree = bounded(unsigned{a.degree} + b.below),
+                     .below = bounded(unsigned{a.below} + b.degree),
+                     .payload = field_.product(a.payload, field_.inverse(b.payload))};
+  const auto of_a = second_of(a), of_b = second_of(b);
+  if (of_a && of_b && *of_b != 0)
+    set_second(result, second_->product(*of_a, second_->inverse(*of_b)));
+  return result;
 }
 
 ExactValue ExactNumbers::new_like(const Value& like) {
@@ -132,6 +217,7 @@ ExactValue ExactNumbers::call(const std::string& name, const Arguments& argument
 
 std::optional<ExactValue> ExactNumbers::function(const std::string& name, const Value& argument) {
   if (!argument.is_field() && !argument.is_ring()) return std::nullopt;
+  if (name == "exp2") return power_of_two(argument);
   greatest_degree_ = std::max<std::uint64_t>(greatest_degree_, argument.degree + argument.below);
   return call(name, {argument.payload}, argument);
 }
@@ -306,8 +392,9 @@ ExactNumbers::Comparison ExactNumbers::compare(std::span<const std::pair<Value, 
 double ExactNumbers::error() const {
   const auto arguments = static_cast<double>(calls_.size() + sets_.size());
   const double pairs = arguments * (arguments + 1) / 2;
-  return (compared_ + pairs * static_cast<double>(greatest_degree_)) /
-         static_cast<double>(kFieldLeast);
+  const double degrees = compared_ + pairs * static_cast<double>(greatest_degree_);
+  return second_ ? degrees * kRatiosOfExponents / static_cast<double>(kSecondLeast)
+                 : degrees / static_cast<double>(kFieldLeast);
 }
 
 }  // namespace warpcheck::vgpu

@@ -14,6 +14,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,18 +25,30 @@
 
 namespace warpcheck::vgpu {
 
+// What is known of powers of 2, beside their arguments.
+//
+// Beside its value, a float has a second one, at another random point of a field whose prime p
+// divides that of the first less 1.  There the powers of an element g of order p are as many as the
+// second field has elements, and g^(a + b) = g^a g^b: a power of 2 is g to the second value of its
+// exponent.
+enum class ExactPowers : std::uint8_t {
+  named,    // nothing
+  of_expf,  // 2^(a + b) = 2^a 2^b; exp(x) is 2^(c x) with the c of the toolkit's expf()
+  of_fast,  // the same, with the c of __expf()
+};
+
 class ExactNumbers {
  public:
   using Value = ExactValue;
   using Result = std::optional<ExactValue>;
 
-  explicit ExactNumbers(std::uint64_t seed);
+  explicit ExactNumbers(std::uint64_t seed, ExactPowers powers = ExactPowers::named);
 
   // A datum.
   [[nodiscard]] Value new_float();
   [[nodiscard]] Value new_integer(unsigned bits);
   // A constant.
-  [[nodiscard]] Value float_of(double number) const;
+  [[nodiscard]] Value float_of(double number);
   [[nodiscard]] Value integer_of(std::uint64_t number, unsigned bits);
 
   [[nodiscard]] bool is_integer(const Value& a, std::uint64_t number) const {
@@ -47,6 +60,11 @@ class ExactNumbers {
   [[nodiscard]] Result negative(const Value& a);
   [[nodiscard]] Result multiply(const Value& a, const Value& b);
   [[nodiscard]] Result divide(const Value& a, const Value& b);
+  // 2^(exponent - less)
+  [[nodiscard]] Result power_of_two(const Value& exponent, double less = 0);
+  [[nodiscard]] Value log2_of_e();
+  // Whether there are powers, which may be the same for different arguments.
+  [[nodiscard]] bool has_powers() const { return has_powers_; }
   // A function that is known by its name alone.
   [[nodiscard]] Result function(const std::string& name, const Value& argument);
   // One of several floats, whose result is a float.
@@ -92,9 +110,19 @@ class ExactNumbers {
   [[nodiscard]] bool is_neutral(Extremum which, bool is_signed, const Value& a);
   [[nodiscard]] std::optional<NumberOrder> order_of(const Value& a, const Value& b) const;
   [[nodiscard]] Value call(const std::string& name, const Arguments& arguments, const Value& like);
+  // Values in the second field, by those in the first; nothing: there is none.
+  [[nodiscard]] std::optional<std::uint64_t> second_of(const Value& a) const;
+  void set_second(const Value& a, std::uint64_t second) {
+    if (second_) seconds_.try_emplace(a.payload, second);
+  }
 
   std::mt19937_64 random_;
+  ExactPowers powers_;
+  std::optional<PrimeField> second_;
   PrimeField field_;
+  std::uint64_t generator_ = 0;  // of order second_->prime()
+  std::unordered_map<std::uint64_t, std::uint64_t> seconds_;
+  bool has_powers_ = false;
   GaloisElements elements_;
   std::map<std::pair<std::string, Arguments>, Value> calls_;
   // By the name of an extremum and its value: what it is the extremum of.

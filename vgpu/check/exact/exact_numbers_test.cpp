@@ -115,5 +115,24 @@ TEST_F(ExactNumbersTest, TheErrorGrowsWithWhatIsCompared) {
   EXPECT_EQ(numbers.error(), 2 * std::ldexp(1.0, -60));
 }
 
+TEST(ExactPowersTest, PowersOfSumsAreProducts) {
+  ExactNumbers numbers(7, ExactPowers::of_expf);
+  const ExactValue a = numbers.new_float(), b = numbers.new_float();
+  const auto power = [&](const ExactValue& of) { return *numbers.power_of_two(of); };
+  const ExactValue sum = *numbers.add(a, b), product = *numbers.multiply(power(a), power(b));
+  EXPECT_TRUE(numbers.are_equal(power(sum), product));
+  EXPECT_TRUE(numbers.are_equal(power(*numbers.add(a, *numbers.negative(a))), numbers.float_of(1)));
+  EXPECT_FALSE(numbers.are_equal(power(*numbers.multiply(a, b)), product));
+  EXPECT_FALSE(numbers.are_equal(power(sum), *numbers.add(power(a), power(b))));
+  EXPECT_FALSE(numbers.are_equal(power(a), a));
+  const ExactValue half = *numbers.multiply(numbers.float_of(0.5), a);
+  EXPECT_TRUE(numbers.are_equal(*numbers.multiply(power(half), power(half)), power(a)));
+  EXPECT_FALSE(numbers.are_equal(*numbers.power_of_two(a, 1), power(a)));
+  // Powers of powers are others.
+  EXPECT_FALSE(
+      numbers.are_equal(power(power(sum)), *numbers.multiply(power(power(a)), power(power(b)))));
+  EXPECT_TRUE(numbers.are_equal(power(power(sum)), power(product)));
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -162,7 +162,7 @@ bool ZeroOneStates::join_components(std::size_t into, std::size_t other) {
   make_different(b);
   const std::size_t rows = a.used.size() + a.free.size() + b.used.size() + b.free.size() +
                            32 * (a.ones.size() + b.ones.size());
-  if (a.states > kStatesMax / b.states || a.states * b.states > kBitsMax / rows) return false;
+  if (a.states > states_max_ / b.states || a.states * b.states > kBitsMax / rows) return false;
   for (const auto part : {&Component::used, &Component::free}) {
     for (auto& [node, row] : a.*part) row = repeat_each(row, a.states, b.states);
     for (auto& [node, row] : b.*part) (a.*part).emplace(node, repeat_all(row, b.states, a.states));

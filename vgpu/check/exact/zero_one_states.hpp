@@ -17,6 +17,10 @@ namespace warpcheck::vgpu {
 class ZeroOneStates {
  public:
   using Node = std::uint32_t;
+  // Most states of a component: a sort of 1,024 numbers has 513 * 513 states.
+  static constexpr std::size_t kStatesMax = std::size_t{1} << 19;
+
+  explicit ZeroOneStates(std::size_t states_max = kStatesMax) : states_max_(states_max) {}
 
   // A number of its own, which is 0 or 1.
   void add_free(Node node);
@@ -44,8 +48,7 @@ class ZeroOneStates {
     std::map<std::uint32_t, std::vector<std::uint32_t>> ones;  // by list, of each state
     bool has_dropped = false;  // since the states were made different
   };
-  // Most states and bits of a component: a sort of 1,024 numbers has 513 * 513 states.
-  static constexpr std::size_t kStatesMax = std::size_t{1} << 19;
+  // Most bits of a component.
   static constexpr std::size_t kBitsMax = std::size_t{1} << 30;
 
   [[nodiscard]] bool join_components(std::size_t into, std::size_t other);
@@ -55,6 +58,7 @@ class ZeroOneStates {
     return components_[component_.at(node)];
   }
 
+  std::size_t states_max_;
   std::vector<Component> components_;
   std::map<Node, std::size_t> component_;                      // by used number
   std::map<std::uint32_t, std::vector<std::size_t>> of_list_;  // components with counts
