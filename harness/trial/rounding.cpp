@@ -115,15 +115,15 @@ std::string text_of_rounded(const RoundedElement& element, std::size_t index, pt
   };
   std::string text = fmt::format("out[{}] = {}, reference {}", index, shown(element.computed),
                                  shown(vgpu::to_double(element.reference)));
+  const bool is_made = element.value && element.value->made_at != ptx::kNone;
+  if (!std::isfinite(element.computed)) {
+    return text + (is_made ? fmt::format("; {} is made at {}", shown(element.computed),
+                                         shown_place(sites[element.value->made_at]))
+                           : std::string("; --check numerics names the line that makes it"));
+  }
   if (element.unknown_at) {
     return text + fmt::format("; its rounding has no bound: no rule for {}",
                               shown_place(*element.unknown_at));
-  }
-  const bool is_made = element.value && element.value->made_at != ptx::kNone;
-  if (!std::isfinite(element.computed)) {
-    return is_made ? text + fmt::format("; {} is made at {}", shown(element.computed),
-                                        shown_place(sites[element.value->made_at]))
-                   : text;
   }
   const double ulps = element.distance() / vgpu::unit_in_last_place(element.reference.hi, type);
   text += fmt::format(" ({:.4g} ulps)", ulps);
