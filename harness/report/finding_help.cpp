@@ -57,7 +57,9 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
      "Clamp the value or test it before the conversion."},
     {FindingKind::wrapped_integer, "Index that wraps",
      "An integer of 32 bits wraps, and then becomes an address or decides a bound.",
-     "Compute the index in 64 bits: convert one operand to size_t before the product."},
+     "Compute the index in 64 bits: convert one operand to size_t before the product. The mean of "
+     "two "
+     "is low + (high - low) / 2; in a ring, add the size before you subtract."},
     {FindingKind::ignored_nan, "NaN that is ignored",
      "A maximum, a minimum or a comparison drops a NaN, or an integer comparison of the bits of "
      "floats orders them otherwise than floats.",

@@ -147,7 +147,7 @@ void NumericsChecker::on_step(const InstrStep& step) {
   WarpState& warp = state_of(step);
   is_saved_ = false;
   is_done_ = !follows_tags_ && plan_->rule == ValueRule::adds_integers &&
-             !plan_->rounds_bfloat_up && cannot_wrap(step);
+             !plan_->rounds_bfloat_up && !plan_->is_unsigned_dividend && cannot_wrap(step);
   if (is_done_) return;
   local_bytes_ = 0;
   updated_.reset();
@@ -176,7 +176,18 @@ void NumericsChecker::on_step_end(const InstrStep& step) {
   step_.reset();
 }
 
+// The program asks whether a value is special: one that is left in memory is known to it.
+void NumericsChecker::note_asked(const InstrStep& step) {
+  for (const Source& source : sources_of(step)) {
+    if (source.tags == nullptr) continue;
+    for_each_bit(source.tags->mask & step.active, [&](unsigned lane) {
+      origins_.origin_of(source.tags->tag[lane]).is_asked = true;
+    });
+  }
+}
+
 void NumericsChecker::execute(const InstrStep& step, const ValuePlan& plan) {
+  if (plan.asks_for_special && warp_->tags.any()) note_asked(step);
   switch (plan.rule) {
     case ValueRule::nothing:
     case ValueRule::stores:
@@ -330,7 +341,10 @@ bool NumericsChecker::keeps(const Instr& instr, const ValuePlan& plan, const Val
     case Made::divided: return true;
     case Made::wrapped: break;
   }
-  return copies || (plan.halves && origin.program->code[origin.pc].opcode == Opcode::add_);
+  // The mean of two indices, and the index n * (n + 1) / 2 of a triangle.
+  const Opcode made_by = origin.program->code[origin.pc].opcode;
+  return copies || (plan.halves && (made_by == Opcode::add_ || made_by == Opcode::mul_ ||
+                                    made_by == Opcode::mad_));
 }
 
 // Returns the tag of the infinity that a function of the toolkit gives beyond its bound; 0: the
@@ -415,7 +429,19 @@ void NumericsChecker::move(const InstrStep& step, const ValuePlan& plan) {
     if (source.tags == nullptr) continue;
     for_each_bit(source.tags->mask & step.active & ~tags.mask, [&](unsigned lane) {
       const Tag tag = source.tags->tag[lane];
-      if (!keeps(instr, plan, origins_.origin_of(tag))) return;
+      const std::int64_t given = source.tags->truth[lane];
+      const ValueOrigin& origin = origins_.origin_of(tag);
+      if (plan.divides_unsigned && origin.made == Made::wrapped && given < 0 &&
+          &source == &sources[0]) {
+        const std::int64_t wanted = divided_downwards(step, sources, given, lane);
+        if (wanted == integer_at(row_of(*step.registers, plan.results[0]), ptx::Type::u32, lane))
+          return;
+        tags.mask |= 1u << lane;
+        tags.tag[lane] = tag;
+        tags.truth[lane] = wanted;
+        return;
+      }
+      if (!keeps(instr, plan, origin)) return;
       if (converts && plan.source != FloatFormat::none && !has_nan(source, lane)) return;
       const std::int64_t truth = source.tags->truth[lane];
       const bool is_mean = plan.halves && truth != kUnknown;

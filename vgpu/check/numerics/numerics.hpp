@@ -110,10 +110,13 @@ class NumericsChecker final : public Checker, public StepFilter {
   Tag too_large_for_half(const InstrStep& step, const Source& source, unsigned lane);
   Tag divided_by_zero(const InstrStep& step, const Sources& sources, unsigned lane);
   RowTags made_by_move(const InstrStep& step, const ValuePlan& plan, const Sources& sources);
+  void note_asked(const InstrStep& step);
   void shuffle(const InstrStep& step);
 
   // Integers.
   static bool cannot_wrap(const InstrStep& step);
+  static std::int64_t divided_downwards(const InstrStep& step, const Sources& sources,
+                                        std::int64_t truth, unsigned lane);
   void add_integers(const InstrStep& step, const ValuePlan& plan);
   void widen(const InstrStep& step, const ValuePlan& plan);
   void round_bfloat_up(const InstrStep& step, const ValuePlan& plan);

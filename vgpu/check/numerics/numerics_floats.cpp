@@ -114,7 +114,9 @@ Tag NumericsChecker::tag_of_result(const InstrStep& step, const ValuePlan& plan,
         return fmt::format("exp({}) does not fit in f64", text_of_float(plan.source, operands[0]));
       }
       if (plan.scaled_by != 1) operands[0] /= plan.scaled_by;
-      const std::string operation = text_of_operation(instr, plan.source, operands);
+      const std::string operation = plan.step_of == FunctionStep::none
+                                        ? text_of_operation(instr, plan.source, operands)
+                                        : text_of_step(plan.step_of, operands);
       return is_nan ? operation : text_of_infinity(instr, plan.result, operation);
     };
     return origins_.made(is_nan ? Made::nan : Made::infinity, *step.program, step.pc, describe,

@@ -96,6 +96,24 @@ std::uint32_t wrapped_lanes(Opcode opcode, const std::array<const std::byte*, 3>
   return signs < 0 || difference != 0 ? ~0u : 0;
 }
 
+// The lanes whose word is negative.
+std::uint32_t negative_lanes(const std::byte* row) {
+  std::uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+    lanes |= std::uint32_t{signed_word(row, lane) < 0} << lane;
+  return lanes;
+}
+
+// Returns whether an index of a ring has gone below 0: a difference of two sizes or indices, or a
+// sum with a negative one, which is divided as an unsigned integer.  Numbers of a hash are larger.
+bool is_below_zero(Opcode opcode, const std::array<std::int64_t, 3>& values, std::int32_t result) {
+  constexpr std::int64_t kMost = 1 << 24;
+  const auto [a, b, unused] = values;
+  const std::int64_t added = opcode == Opcode::sub_ ? -b : b;
+  return result < 0 && a > -kMost && a < kMost && added > -kMost && added < kMost &&
+         (a >= 0 || added >= 0) && a + added == result;
+}
+
 // Returns how many bits the largest magnitude in a row of words has.
 int magnitude_bits(const std::byte* row) {
   std::uint32_t bits = 0;
@@ -181,9 +199,9 @@ void NumericsChecker::add_integers(const InstrStep& step, const ValuePlan& plan)
   for (const Source& source : sources) {
     if (source.tags != nullptr) lanes |= source.tags->mask;
   }
-  if (plan.makes_tags) {
+  if (plan.makes_tags && plan.is_index)
     lanes |= wrapped_lanes(instr.opcode, {sources[0].row, sources[1].row, sources[2].row}, row);
-  }
+  if (plan.is_unsigned_dividend) lanes |= negative_lanes(row);
   if ((step.active & lanes) == 0) {
     if (warp_->tags.any()) warp_->tags.clear(step, plan.results[0], step.active);
     return;
@@ -218,10 +236,17 @@ void NumericsChecker::add_integers(const InstrStep& step, const ValuePlan& plan)
     // subtraction.
     constexpr std::int64_t kTurn = std::int64_t{1} << 32;
     const bool may_turn = plan.adds_constant && tag != 0 && !is_unknown;
-    if (truth == result || (may_turn && truth - kTurn == result)) return;
-    if (tag == 0 && !plan.makes_tags) return;
+    const bool is_below =
+        plan.is_unsigned_dividend && tag == 0 && is_below_zero(instr.opcode, values, result);
+    if (!is_below && (truth == result || (may_turn && truth - kTurn == result))) return;
+    if (tag == 0 && !is_below && !(plan.makes_tags && plan.is_index)) return;
     if (tag == 0) {
       const auto describe = [&] {
+        if (is_below) {
+          return fmt::format("{} is {}, which is {} as an unsigned integer",
+                             text_of_wrap(instr.opcode, values[0], values[1], values[2]),
+                             with_commas(truth), with_commas(truth + kTurn));
+        }
         return fmt::format("{} is {}, and 32 bits keep {} of it",
                            text_of_wrap(instr.opcode, values[0], values[1], values[2]),
                            with_commas(truth), with_commas(result));
@@ -234,6 +259,17 @@ void NumericsChecker::add_integers(const InstrStep& step, const ValuePlan& plan)
     tags.truth[lane] = truth;
   });
   warp_->tags.set(step, plan.results[0], tags, step.active);
+}
+
+// Returns the quotient or the remainder that a number below 0 would have, rounded down: the place
+// in a ring.
+std::int64_t NumericsChecker::divided_downwards(const InstrStep& step, const Sources& sources,
+                                                std::int64_t truth, unsigned lane) {
+  const Instr& instr = step.program->code[step.pc];
+  const std::int64_t by = integer_at(sources[1].row, ptx::Type::u32, lane);
+  if (by == 0) return kUnknown;
+  const std::int64_t rest = (truth % by + by) % by;
+  return instr.opcode == Opcode::rem_ ? rest : (truth - rest) / by;
 }
 
 // Returns whether what has a tag is an integer, and none of the bits of a float.

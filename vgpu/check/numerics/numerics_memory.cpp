@@ -387,7 +387,7 @@ void NumericsChecker::on_trial_end(std::span<const Allocation* const> /*left*/) 
   report_ignored_in_one_line();
   memory_.for_each([&](Tag tag) { origins_.leave(tag); });
   for (const ValueOrigin& origin : origins_.all()) {
-    if (origin.is_seen || !origin.is_left) continue;
+    if (origin.is_seen || origin.is_asked || !origin.is_left) continue;
     reporter_.report({origin.program, origin.pc, ptx::kNone, 6}, [&] {
       Finding finding = finding_of(origin);
       finding.severity = Severity::note;

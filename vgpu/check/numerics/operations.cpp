@@ -43,6 +43,22 @@ std::string text_of_operation(const Instr& instr, FloatFormat format,
   }
 }
 
+// The argument is calculated from the operands, which have lost its last digits.
+std::string text_of_step(FunctionStep step, std::span<const double> operands) {
+  constexpr double kLog2OfE = 1.4426950408889634;
+  switch (step) {
+    case FunctionStep::exponential:
+      return fmt::format("expf({:.6g})", std::log(operands[0]) + std::log(operands[1]));
+    case FunctionStep::scaled_exponential:
+      return fmt::format("__expf({:.6g})", operands[0] / kLog2OfE);
+    case FunctionStep::arc:
+      return fmt::format("acosf() or asinf() of {}",
+                         text_of_float(FloatFormat::f32, 1 - 2 * operands[0]));
+    case FunctionStep::none: break;
+  }
+  return {};
+}
+
 std::string text_of_call(std::string_view function, const std::string& arguments) {
   if (function.ends_with(' ')) return fmt::format("{}{}", function, arguments);
   if (function.ends_with(')') || arguments.empty())

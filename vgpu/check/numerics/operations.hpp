@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "vgpu/check/numerics/float_rows.hpp"
+#include "vgpu/check/numerics/value_plan.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -15,6 +16,8 @@ namespace warpcheck::vgpu {
 // Returns what an instruction computes of these operands.
 std::string text_of_operation(const Instr& instr, FloatFormat format,
                               std::span<const double> operands);
+// Returns the call of a function of the toolkit that an instruction is a step of: "expf(90)".
+std::string text_of_step(FunctionStep step, std::span<const double> operands);
 // Returns what a function of the toolkit is called with: "lgamma(-2)"; "pow() or tgamma() outside
 // the domain" if it is one of several.
 std::string text_of_call(std::string_view function, const std::string& arguments);

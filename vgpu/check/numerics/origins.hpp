@@ -23,10 +23,11 @@ struct ValueOrigin {
   Ref a{}, b{};      // the first operands
   std::string what;  // "0 / 0", of the first one
   std::string kernel;
-  AccessSide side;       // of the first one
-  bool is_seen = false;  // by the host: reported
-  bool is_left = false;  // in global memory, when that was freed or the trial ended
-  std::string stored;    // where the first one was stored; empty: in no global memory
+  AccessSide side;        // of the first one
+  bool is_seen = false;   // by the host: reported
+  bool is_asked = false;  // the program asks whether it is special
+  bool is_left = false;   // in global memory, when that was freed or the trial ended
+  std::string stored;     // where the first one was stored; empty: in no global memory
   AccessSide stored_by;
 };
 

@@ -262,6 +262,58 @@ const Instr* test_of(const Program& program, std::uint32_t pc, const Ref& predic
   return found;
 }
 
+// In optimised code, e5m2: a branch leads here if a double is a NaN.
+OutsideDomain wide_byte_of_nan(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 64;
+  constexpr std::uint64_t kInfinity = 0x7ff0'0000'0000'0000;
+  OutsideDomain found;
+  if (!is_literal(program, program.code[pc][ComputeOperand::b], 0x7e)) return found;
+  for (std::uint32_t at = pc; at-- != 0 && pc - at < kLength && found.what.empty();) {
+    const Instr& branch = program.code[at];
+    if (branch.kind != InstrKind::branch || branch.target != pc) continue;
+    const Instr* const test = test_of(program, at, branch.guard);
+    if (test == nullptr || test->modifiers.type != Type::u64 ||
+        test->modifiers.compare != ptx::Compare::gt) {
+      continue;
+    }
+    const Ref& bound = (*test)[CompareOperand::b];
+    if (bound.bank == Bank::constant && literal<std::uint64_t>(program, bound) == kInfinity)
+      found = {.what = "a float of 8 bits", .nan = (*test)[CompareOperand::a]};
+  }
+  return found;
+}
+
+// In unoptimised code: the NaN that a conversion to a float of 8 bits gives for a NaN, which is its
+// parameter.  Before sm_89, that of a float gives a literal NaN to that of a double.
+OutsideDomain byte_of_nan(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 14, kParameters = 8;
+  const std::string_view name = program.functions[program.function_of(pc)].name;
+  const Instr& instr = program.code[pc];
+  const bool moves = instr.opcode == Opcode::mov_;
+  const Ref& by = instr[moves ? ComputeOperand::a : ComputeOperand::b];
+  bool is_nan = false;
+  if (name.find("__nv_cvt_float_to_fp8") != std::string_view::npos) {
+    is_nan = moves && is_literal(program, by, 0x7fff'ffff);
+  } else if (name.find("__nv_cvt_double_to_fp8") != std::string_view::npos) {
+    // e4m3 has one NaN of either sign, e5m2 keeps the sign.
+    is_nan = (is_literal(program, by, 0x7f) || (!moves && is_literal(program, by, 0x7e))) &&
+             any_before(program, pc, kLength, [&](const Instr& test) {
+               constexpr std::uint64_t kInfinity = 0x7ff0'0000'0000'0000;
+               const Ref& bound = test[CompareOperand::b];
+               return test.opcode == Opcode::setp_ && test.modifiers.type == Type::u64 &&
+                      test.modifiers.compare == ptx::Compare::gt && bound.bank == Bank::constant &&
+                      literal<std::uint64_t>(program, bound) == kInfinity;
+             });
+  }
+  if (!is_nan) return moves ? OutsideDomain{} : wide_byte_of_nan(program, pc);
+  const std::uint32_t entry = program.functions[program.function_of(pc)].entry;
+  for (std::uint32_t at = entry; at < pc && at < entry + kParameters; ++at) {
+    if (program.source_of(at).text.starts_with("ld.param.f"))
+      return {.what = "a float of 8 bits", .nan = program.code[at][ComputeOperand::d]};
+  }
+  return {};
+}
+
 bool is_number(const Program& program, const Ref& ref, Type type, double number) {
   const FloatFormat format = float_format_of(type);
   return ref.bank == Bank::constant && format != FloatFormat::none &&
@@ -427,6 +479,9 @@ OutsideDomain outside_domain_of(const Program& program, std::uint32_t pc) {
   const Instr& instr = program.code[pc];
   if (instr.kind != InstrKind::compute) return {};
   const bool moves = instr.opcode == Opcode::mov_ && instr[ComputeOperand::b].bank == Bank::none;
+  if (moves || instr.opcode == Opcode::or_) {
+    if (OutsideDomain found = byte_of_nan(program, pc); !found.what.empty()) return found;
+  }
   if (!moves && instr.opcode != Opcode::selp_) return {};
   const Type type = instr.modifiers.type;
   if (moves && ptx::bytes_of(type) == 4) {

@@ -1,6 +1,7 @@
 #include "vgpu/check/numerics/value_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -132,12 +133,77 @@ class IndexSlice {
     if (instr.opcode == Opcode::rsqrt_) return true;
     if (instr.opcode != Opcode::div_ && instr.opcode != Opcode::rcp_) return false;
     const bool divides = instr.opcode == Opcode::div_;
-    const std::span<const std::uint32_t> makers =
-        makers_of(pc, instr[divides ? ComputeOperand::b : ComputeOperand::a]);
-    return !makers.empty() && std::ranges::all_of(makers, [&](std::uint32_t maker) {
-      return program_.code[maker].kind == InstrKind::compute &&
-             program_.code[maker].opcode == Opcode::sqrt_;
+    return is_root(pc, instr[divides ? ComputeOperand::b : ComputeOperand::a]);
+  }
+
+  // Returns the function of the toolkit that an instruction is a step of.
+  FunctionStep step_of(std::uint32_t pc) {
+    const Instr& instr = program_.code[pc];
+    if (instr.kind != InstrKind::compute || instr.modifiers.type != Type::f32)
+      return FunctionStep::none;
+    const Instr* const of_a = maker_of(pc, instr[ComputeOperand::a]);
+    switch (instr.opcode) {
+      case Opcode::mul_:
+      case Opcode::fma_: {
+        const Instr* const of_b = maker_of(pc, instr[ComputeOperand::b]);
+        if (of_a == nullptr || of_b == nullptr) return FunctionStep::none;
+        const auto is_power = [](const Instr& one, const Instr& other) {
+          return one.opcode == Opcode::ex2_ && other.opcode == Opcode::shl_;
+        };
+        return is_power(*of_a, *of_b) || is_power(*of_b, *of_a) ? FunctionStep::exponential
+                                                                : FunctionStep::none;
+      }
+      case Opcode::ex2_: {
+        const bool is_scaled = of_a != nullptr && of_a->opcode == Opcode::mul_ &&
+                               is_number((*of_a)[ComputeOperand::b], 0x3fb8'aa3b);  // log2(e)
+        return is_scaled ? FunctionStep::scaled_exponential : FunctionStep::none;
+      }
+      case Opcode::sqrt_:
+      case Opcode::rsqrt_: {
+        constexpr std::uint32_t kHalf = 0x3f00'0000;
+        if (of_a == nullptr || of_a->opcode != Opcode::fma_) return FunctionStep::none;
+        const auto at = static_cast<std::uint32_t>(of_a - program_.code.data());
+        const bool is_arc = is_number(literal_of(at, (*of_a)[ComputeOperand::a]), kHalf) &&
+                            is_number(literal_of(at, (*of_a)[ComputeOperand::c]), kHalf);
+        return is_arc ? FunctionStep::arc : FunctionStep::none;
+      }
+      default: return FunctionStep::none;
+    }
+  }
+
+  // Returns whether a word is divided as an unsigned integer.
+  bool is_unsigned_dividend(std::uint32_t pc, const Ref& made, int depth = 0) {
+    constexpr int kDepthMax = 4;
+    if (made.bank != Bank::word || depth == kDepthMax) return false;
+    return std::ranges::any_of(uses_.users(uses_.written(pc, made)), [&](std::uint32_t user) {
+      const Instr& instr = program_.code[user];
+      if (divides_unsigned(instr)) return instr[ComputeOperand::a] == made;
+      return is_move(instr) && is_unsigned_dividend(user, instr[ComputeOperand::d], depth + 1);
     });
+  }
+
+  // Returns whether an instruction compares a float with an infinity, by value or by bits.
+  [[nodiscard]] bool asks_for_special(std::uint32_t pc) const {
+    const Instr& instr = program_.code[pc];
+    const Ref& bound = instr[CompareOperand::b];
+    if (instr.opcode != Opcode::setp_ || bound.bank != Bank::constant) return false;
+    const Type type = instr.modifiers.type;
+    const FloatFormat format = float_format_of(type);
+    if (format != FloatFormat::none)
+      return std::isinf(float_at(format, program_.constants.data() + bound.offset, 0));
+    if (!ptx::is_integer(type) || ptx::bytes_of(type) > 4) return false;
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, program_.constants.data() + bound.offset, sizeof bits);
+    if (ptx::bytes_of(type) == 2) bits &= 0xffff;
+    // Of a half, also in a word.
+    constexpr std::array kInfinities{0x7c00u, 0xfc00u,      0x7f80u,
+                                     0xff80u, 0x7f80'0000u, 0xff80'0000u};
+    return std::ranges::find(kInfinities, bits) != kInfinities.end();
+  }
+
+  static bool divides_unsigned(const Instr& instr) {
+    return instr.kind == InstrKind::compute && instr.modifiers.type == Type::u32 &&
+           (instr.opcode == Opcode::rem_ || instr.opcode == Opcode::div_);
   }
 
   // Returns whether all that makes the row are loads, also of parameters: no counter of a loop is.
@@ -264,17 +330,17 @@ class IndexSlice {
     for (const std::uint32_t user : users) {
       const Instr& instr = program_.code[user];
       const Type type = instr.modifiers.type;
-      const bool is_stored = plans_[user].rule == ValueRule::stores &&
-                             instr.modifiers.vector <= 1 &&
-                             !(instr[MemoryOperand::address] == made);
+      const bool is_stored =
+          plans_[user].rule == ValueRule::stores && !(instr[MemoryOperand::address] == made);
       const bool is_cut = instr.opcode == Opcode::cvt_ && ptx::is_integer(type) &&
-                          ptx::bytes_of(type) < 4 && instr.kind == InstrKind::compute &&
-                          !instr.modifiers.sat;
-      const bool is_moved = instr.opcode == Opcode::mov_ && instr.modifiers.vector <= 1 &&
-                            instr.kind == InstrKind::compute;
+                          ptx::is_integer(instr.modifiers.source_type) &&
+                          instr.kind == InstrKind::compute && !instr.modifiers.sat;
       std::uint32_t bytes = 4;
       if (is_stored) bytes = std::min(ptx::bytes_of(type), 4u);
-      if (is_cut || is_moved) bytes = bytes_used(user, instr[ComputeOperand::d], depth + 1);
+      if (is_move(instr) || (is_cut && ptx::bytes_of(type) < 4))
+        bytes = bytes_used(user, instr[ComputeOperand::d], depth + 1);
+      // A conversion from a byte, signed or not, reads no more of it.
+      if (is_cut) bytes = std::min(bytes, ptx::bytes_of(instr.modifiers.source_type));
       most = std::max(most, bytes);
     }
     return most;
@@ -321,6 +387,36 @@ class IndexSlice {
   }
 
  private:
+  static bool is_move(const Instr& instr) {
+    return instr.kind == InstrKind::compute && instr.opcode == Opcode::mov_ &&
+           instr.modifiers.vector <= 1;
+  }
+  // Returns the only instruction that makes a row, behind moves; null: there are several.
+  const Instr* maker_of(std::uint32_t pc, const Ref& ref, int depth = 0) {
+    constexpr int kDepthMax = 4;
+    if ((ref.bank != Bank::word && ref.bank != Bank::wide) || depth == kDepthMax) return nullptr;
+    const std::span<const std::uint32_t> makers = makers_of(pc, ref);
+    if (makers.size() != 1) return nullptr;
+    const Instr& maker = program_.code[makers[0]];
+    return is_move(maker) ? maker_of(makers[0], maker[ComputeOperand::a], depth + 1) : &maker;
+  }
+  [[nodiscard]] bool is_number(const Ref& ref, std::uint32_t bits) const {
+    if (ref.bank != Bank::constant) return false;
+    std::uint32_t value = 0;
+    std::memcpy(&value, program_.constants.data() + ref.offset, sizeof value);
+    return value == bits;
+  }
+  // Returns whether a row is a square root, also one that a function returns.
+  bool is_root(std::uint32_t pc, const Ref& ref, int depth = 0) {
+    constexpr int kDepthMax = 4;
+    if ((ref.bank != Bank::word && ref.bank != Bank::wide) || depth == kDepthMax) return false;
+    const std::span<const std::uint32_t> makers = makers_of(pc, ref);
+    return !makers.empty() && std::ranges::all_of(makers, [&](std::uint32_t maker) {
+      const Instr& instr = program_.code[maker];
+      if (is_move(instr)) return is_root(maker, instr[ComputeOperand::a], depth + 1);
+      return instr.kind == InstrKind::compute && instr.opcode == Opcode::sqrt_;
+    });
+  }
   // Returns whether an instruction compares a magnitude with the infinity, otherwise for a NaN than
   // for numbers.
   [[nodiscard]] bool asks_for_nan(std::uint32_t pc) const {
@@ -418,7 +514,7 @@ bool makes_tags(const ValuePlan& plan, const Instr& instr) {
     case ValueRule::updates: return plan.result != FloatFormat::none || plan.is_of_float_bits;
     case ValueRule::adds_integers:
       if (plan.rounds_bfloat_up) return true;
-      return plan.is_index && instr.opcode != Opcode::cvt_ &&
+      return (plan.is_index || plan.is_unsigned_dividend) && instr.opcode != Opcode::cvt_ &&
              ptx::bytes_of(instr.modifiers.type) == 4 && !instr.modifiers.sat &&
              instr.modifiers.part != ptx::MulPart::hi && instr.modifiers.part != ptx::MulPart::wide;
     default: return false;
@@ -470,6 +566,7 @@ std::vector<ValuePlan> plan_values(const Program& program) {
     const bool is_max = instr.modifiers.atom_op == ptx::AtomOp::max;
     plan.has_other_half = plan.is_of_float_bits && !ptx::is_signed(instr.modifiers.type) &&
                           has_signed(program, is_max ? ptx::AtomOp::min : ptx::AtomOp::max);
+    plan.asks_for_special = slice.asks_for_special(pc);
     plan.asks_for_nan =
         plan.rule == ValueRule::compares && (slice.is_asked_for_nan(pc, instr[CompareOperand::a]) ||
                                              slice.is_asked_for_nan(pc, instr[CompareOperand::b]));
@@ -480,6 +577,10 @@ std::vector<ValuePlan> plan_values(const Program& program) {
                               slice.is_loaded(pc, instr[CompareOperand::b]));
     plan.adds_infinity = adds_infinity(program, instr);
     plan.inverts_root = plan.rule == ValueRule::computes && slice.inverts_root(pc);
+    if (plan.rule == ValueRule::computes) plan.step_of = slice.step_of(pc);
+    plan.divides_unsigned = plan.rule == ValueRule::moves && IndexSlice::divides_unsigned(instr);
+    plan.is_unsigned_dividend = plan.rule == ValueRule::adds_integers && is_sum &&
+                                slice.is_unsigned_dividend(pc, instr[ComputeOperand::d]);
     plan.halves = slice.halves(pc);
     plan.divides_integers = plan.rule == ValueRule::moves && is_quotient_of_integers(instr);
     plan.inverts_exponent = slice.inverts_exponent(pc);

@@ -32,6 +32,14 @@ enum class ValueRule : std::uint8_t {
   multiplies_matrices,
 };
 
+// A function of the toolkit that an instruction is a step of.
+enum class FunctionStep : std::uint8_t {
+  none,
+  exponential,         // of expf(): 2^fraction times 2^whole
+  scaled_exponential,  // of __expf(): 2 to the power of x * log2(e)
+  arc,                 // of acosf() and asinf(): the root of (1 - x) / 2
+};
+
 struct ValuePlan {
   ValueRule rule = ValueRule::nothing;
   FloatFormat source = FloatFormat::none, result = FloatFormat::none;
@@ -43,6 +51,10 @@ struct ValuePlan {
   bool flushes = false;
   // adds_integers: the result may become an address or a bound.
   bool is_index = false;
+  // adds_integers: the result is divided as an unsigned integer, as the index of a ring is.
+  bool is_unsigned_dividend = false;
+  // moves: a quotient or remainder of unsigned words.
+  bool divides_unsigned = false;
   // adds_integers: the second addend, or what is subtracted, is a constant.
   bool adds_constant = false;
   // updates: an integer atomic whose operand is, as the code shows, the bits of a float.
@@ -54,8 +66,11 @@ struct ValuePlan {
   bool adds_infinity = false;
   // computes: the inverse of a square root, or a quotient by one.
   bool inverts_root = false;
+  FunctionStep step_of = FunctionStep::none;  // computes
   // computes: where the toolkit's logarithm makes a NaN, what it has multiplied its argument by.
   double scaled_by = 1;
+  // A comparison with an infinity, by value or by bits.
+  bool asks_for_special = false;
   // compares: code asks elsewhere whether an operand is a NaN.
   bool asks_for_nan = false;
   // compares_integers: asks whether a value is the one that memory or a parameter has, as code does
