@@ -105,6 +105,59 @@ LITMUS(tile_out_without_fence) {
   tile_out_without_fence<<<1, 32>>>(map_of(zeroed<int>(kWidth * kHeight)));
 }
 
+// Makes the map at `to` in global memory, for this thread's copies.
+__device__ void make_map(CUtensorMap* to, const CUtensorMap& from) {
+  for (int i = 0; i < 8; ++i) {
+    reinterpret_cast<int4*>(to)[i] = reinterpret_cast<const int4*>(&from)[i];
+  }
+  DO("fence.proxy.tensormap::generic.release.gpu;");
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(to) : "memory");
+}
+
+// A store reads its map until its group has been waited for.
+// expect: clean
+__global__ void map_changed_after_store(const __grid_constant__ CUtensorMap map,
+                                        CUtensorMap* changed) {
+  __shared__ alignas(128) int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    make_map(changed, map);
+    TILE_OUT(changed, 8, 2, s);
+    DO("cp.async.bulk.commit_group;");
+    DO("cp.async.bulk.wait_group.read 0;");
+    make_map(changed, map);
+    TILE_OUT(changed, 0, 2, s);
+    DO("cp.async.bulk.commit_group;");
+    DO("cp.async.bulk.wait_group 0;");
+  }
+}
+LITMUS(map_changed_after_store) {
+  map_changed_after_store<<<1, 32>>>(map_of(zeroed<int>(kWidth * kHeight)),
+                                     unwritten<CUtensorMap>(1));
+}
+
+// expect: data-race global
+__global__ void map_changed_under_store(const __grid_constant__ CUtensorMap map,
+                                        CUtensorMap* changed) {
+  __shared__ alignas(128) int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    make_map(changed, map);
+    TILE_OUT(changed, 8, 2, s);                 //~ read
+    DO("cp.async.bulk.commit_group;");
+    *reinterpret_cast<int*>(changed) = 0;       //~ write
+    DO("cp.async.bulk.wait_group 0;");
+  }
+}
+LITMUS(map_changed_under_store) {
+  map_changed_under_store<<<1, 32>>>(map_of(zeroed<int>(kWidth * kHeight)),
+                                     unwritten<CUtensorMap>(1));
+}
+
 // Two blocks write the same columns.
 // expect: data-race global
 __global__ void tiles_overlap(const __grid_constant__ CUtensorMap map) {

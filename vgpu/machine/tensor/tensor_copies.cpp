@@ -81,7 +81,10 @@ Step TensorCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t 
 Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint64_t place = address_in(run, instr[TensorOperand::map], lane);
+  const bool is_store = instr[TensorOperand::object].bank == Bank::none;
+  if (is_store) dependencies_.current.begin_asynchronous(true);
   const std::optional<TensorMap> map = read_map(run, instr, Space::generic, lane);
+  dependencies_.current.end_asynchronous();
   if (!map || map->is_empty()) return is_no_map(run, lane, place);
   if (const std::string unset = map->unset_field(); !unset.empty()) {
     return launch_.halt(

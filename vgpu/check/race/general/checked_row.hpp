@@ -26,16 +26,19 @@ struct CheckedLaunch {
 
 // The proxy through which a row accesses memory (PTX ISA 8.4).
 enum class Proxy : std::uint8_t { generic, async, tensor_map };
-// A copy of a tensor reads its map at once, and everything else asynchronously.
+// A load by a tensor map reads the map at once.  A store reads it as it reads its source: until its
+// group has been waited for, the map must stay as it is.
 inline Proxy proxy_of(const Access& access) {
-  if (access.async_proxy) return Proxy::async;
+  const Proxy other = access.async_proxy ? Proxy::async : Proxy::generic;
   constexpr std::uint8_t kMapRead = 16;
   const bool may_be_of_map = access.kind == AccessKind::read && access.bytes == kMapRead &&
                              (access.mask & (access.mask - 1)) == 0;
-  if (!may_be_of_map) return Proxy::generic;
+  if (!may_be_of_map) return other;
   const Instr& instr = access.program->code[access.pc];
-  const bool copies = instr.kind == InstrKind::tensor_copy && instr.opcode == ptx::Opcode::cp_;
-  return copies ? Proxy::tensor_map : Proxy::generic;
+  if (instr.kind != InstrKind::tensor_copy || instr.opcode != ptx::Opcode::cp_) return other;
+  const bool is_store = instr[TensorOperand::object].bank == Bank::none;
+  const bool is_data = access.async_proxy && (!is_store || access.space == ptx::Space::shared);
+  return is_data ? Proxy::async : Proxy::tensor_map;
 }
 
 // What one lane accesses, and the class of the access.

@@ -44,7 +44,7 @@ void WeakAccesses::check(CheckedRow& row) {
   if (is_plain && access.pattern == Pattern::strided && take_neighbours(row)) return;
   const bool is_common = access.pattern == Pattern::uniform && std::popcount(access.mask) > 1;
   if (is_plain && is_common && !write && take_common_read(row)) return;
-  if (access.async_proxy && !write && proxy_reads_.take(row)) return;
+  if (row.proxy == Proxy::async && !write && proxy_reads_.take(row)) return;
   if (access.pattern != Pattern::uniform) fetch_records(row);
   std::uint32_t read = 0;  // lanes that are done
   for_each_bit(access.mask, [&](unsigned lane) {
