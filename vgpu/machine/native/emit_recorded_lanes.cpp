@@ -1,5 +1,6 @@
 // Emits the recording of rows that lanes load from shared memory in any order: of words, and of
 // parts of words if they are a tile's (emit_recorded_rows.cpp).
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 
@@ -185,9 +186,10 @@ void RecordEmitter::record_halves(const LanesLabels& to, unsigned size_log2) {
   record_halves(to, size_log2, {true, true});
 }
 
-// Loads so many bytes, again and again.
+// Loads so many bytes, again and again, or the first 32.
 void RecordEmitter::load_of_half(const x86::Ymm& to, const x86::Mem& from, std::uint32_t bytes) {
-  const x86::Mem sized = from.cloneResized(bytes);
+  // A larger operand would make the instruction one of AVX-512.
+  const x86::Mem sized = from.cloneResized(std::min(bytes, 32u));
   switch (bytes) {
     case 1: return void(a.vpbroadcastb(to, sized));
     case 2: return void(a.vpbroadcastw(to, sized));
