@@ -21,9 +21,9 @@ struct InstrTally {
   // Branches at which lanes part.
   std::uint64_t divergences = 0;
   // Weak loads and stores of 4 to 16 bytes a lane, by all lanes of a warp, of global or of shared
-  // memory, that are not reported as rows, and such loads of 1 and 2 bytes of global memory: of
-  // adjacent lanes, which begin at a multiple of kTallySector bytes or not, and of lanes at one
-  // place.  In shared memory, where the beginning does not matter, all are `rows`.
+  // memory, that are not reported as rows: of adjacent lanes, which begin at a multiple of
+  // kTallySector bytes or not, and of lanes at one place.  In shared memory, where the beginning
+  // does not matter, all are `rows`.
   std::uint64_t rows = 0, shifted_rows = 0, uniform_rows = 0;
 
   void add_run(std::uint32_t lanes, std::int64_t count) {

@@ -15,6 +15,7 @@ namespace warpcheck::vgpu {
 
 struct AccessRecord;  // access/access_record.hpp
 struct RowQueue;
+struct AppendedRows;       // access/appended_rows.hpp
 struct ProductRead;        // access/product_read.hpp
 struct TensorMemoryEvent;  // tensor_memory/tensor_memory_event.hpp
 class UndefinedMemory;     // undefined/undefined_memory.hpp
@@ -97,6 +98,10 @@ class Observer {
   // note.  on_rows() cannot ask for these, because its rows may have been executed, and on_access()
   // for all takes twice the time in machine code, where each access must be described.
   virtual bool takes_row(const RowAccess&) { return false; }
+  // Receives rows that machine code has appended, as they are.  False: nothing was done, and the
+  // machine must make RowAccesses of them and call on_rows(), which takes 60 host instructions a
+  // row.
+  virtual bool takes_appended(const Program&, const AppendedRows&) { return false; }
   // Receives the reads of a product.  False: nothing was done, and the machine must report them one
   // by one.  Observers of rows are asked first; one that returns true does not need them at all.
   virtual bool takes_product(const ProductRead&) { return false; }

@@ -74,20 +74,20 @@ std::uint32_t AccessCosts::places_of_some(const AccessedLanes& lanes) {
   return count;
 }
 
+std::uint32_t AccessCosts::some_lanes_of_busiest_bank(const AccessedLanes& lanes) {
+  std::array<std::uint8_t, kBanks> words{};
+  std::uint32_t most = 0;
+  for_lanes(lanes.mask, [&](unsigned lane) {
+    most = std::max<std::uint32_t>(most, ++words[lanes.offsets[lane] / kBankBytes % kBanks]);
+  });
+  return most;
+}
+
 // Returns how many words the busiest bank gives or takes for the lanes of the group.
 std::uint32_t AccessCosts::wavefronts_of_group(const AccessedLanes& lanes, std::uint32_t group,
                                                AccessKind kind) {
-  const bool has_own_words = kind == AccessKind::atomic && lanes.pattern == Pattern::scattered &&
-                             lanes.bytes <= kBankBytes;
   std::array<std::uint8_t, kBanks> words{};
   std::uint32_t most = 0;
-  if (has_own_words) {
-    const std::uint32_t* const offsets = lanes.offsets;
-    for_lanes(group, [&](unsigned lane) {
-      most = std::max<std::uint32_t>(most, ++words[offsets[lane] / kBankBytes % kBanks]);
-    });
-    return most;
-  }
   const std::uint32_t words_of_lane = std::max(lanes.bytes / kBankBytes, 1u);
   const auto for_words = [&](auto function) {
     for_lanes(group, [&](unsigned lane) {

@@ -52,20 +52,23 @@ struct AccessCost {
 // they lie like that, if they are moved by a multiple of a sector, or, in shared memory, of a bank.
 class LaneShape {
  public:
-  // Returns whether all lanes of an access lie as those of the last set().
+  // Returns whether all lanes of an access lie as those of the last set(), which had its pattern.
   [[nodiscard]] bool is_of(const AccessedLanes& lanes, const LaneShapeFunctions& functions) const {
-    if (lanes.pattern != pattern_) return false;
-    if (lanes.pattern != Pattern::scattered) return (lanes.first & in_period_) == remainder_;
-    const std::uint32_t* const offsets = lanes.offsets;
-    if (((lanes.first + offsets[0]) & in_period_) != remainder_) return false;
+    if (lanes.pattern == Pattern::scattered) return is_of(lanes.first, lanes.offsets, functions);
+    return (lanes.first & in_period_) == remainder_;
+  }
+  // The same for scattered lanes.
+  //   begin: the address of offset 0
+  [[nodiscard]] bool is_of(std::uint64_t begin, const std::uint32_t* offsets,
+                           const LaneShapeFunctions& functions) const {
     const std::uint32_t last = kWarpLanes - 1;
-    if (offsets[last] - offsets_[last] != offsets[0] - offsets_[0]) return false;
-    return functions.is_moved(offsets, offsets_.data());
+    return offsets[last] - offsets_[last] == offsets[0] - offsets_[0] &&
+           ((begin + offsets[0]) & in_period_) == remainder_ &&
+           functions.is_moved(offsets, offsets_.data());
   }
   //   period: kSectorBytes or kBankBytes
   void set(const AccessedLanes& lanes, std::uint32_t period) {
     in_period_ = period - 1;
-    pattern_ = lanes.pattern;
     remainder_ = lanes.first & in_period_;
     if (lanes.pattern != Pattern::scattered) return;
     remainder_ = (lanes.first + lanes.offsets[0]) & in_period_;
@@ -75,7 +78,6 @@ class LaneShape {
  private:
   std::array<std::uint32_t, kWarpLanes> offsets_{};  // if scattered
   std::uint64_t in_period_ = 0, remainder_ = 1;      // nothing has this shape
-  Pattern pattern_ = Pattern::scattered;
 };
 
 // Counts the different ones among up to 128 numbers.
@@ -116,10 +118,13 @@ class AccessCosts {
     return {all, std::min(all, lanes.bytes)};
   }
   [[nodiscard]] AccessCost wavefronts(const AccessedLanes& lanes, AccessKind kind) {
+    // Each lane of an atomic has a word of its own, also those with one address.
     const bool has_own_words = kind == AccessKind::atomic && lanes.bytes <= kBankBytes &&
-                               lanes.pattern == Pattern::scattered && lanes.mask == ~0u;
-    if (has_own_words) return {functions_->lanes_of_busiest_bank(lanes.offsets), 1};
-    return wavefronts_by_groups(lanes, kind);
+                               lanes.pattern == Pattern::scattered;
+    if (!has_own_words) return wavefronts_by_groups(lanes, kind);
+    return {lanes.mask == ~0u ? functions_->lanes_of_busiest_bank(lanes.offsets)
+                              : some_lanes_of_busiest_bank(lanes),
+            1};
   }
   // Returns the number of different addresses.
   [[nodiscard]] std::uint32_t places(const AccessedLanes& lanes) {
@@ -135,6 +140,7 @@ class AccessCosts {
   AccessCost sectors_of_some(const AccessedLanes& lanes);
   AccessCost wavefronts_by_groups(const AccessedLanes& lanes, AccessKind kind);
   std::uint32_t places_of_some(const AccessedLanes& lanes);
+  static std::uint32_t some_lanes_of_busiest_bank(const AccessedLanes& lanes);
   std::uint32_t wavefronts_of_group(const AccessedLanes& lanes, std::uint32_t group,
                                     AccessKind kind);
 

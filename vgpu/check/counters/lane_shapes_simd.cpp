@@ -32,6 +32,28 @@ template <typename V, typename T>
   return value;
 }
 
+#if defined(__AVX512F__)
+bool is_moved(const std::uint32_t* offsets, const std::uint32_t* earlier) {
+  const __m512i shift = _mm512_set1_epi32(static_cast<int>(offsets[0] - earlier[0]));
+  const auto differing = [&](unsigned lane) {
+    return _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(offsets + lane),
+                                    _mm512_add_epi32(_mm512_loadu_si512(earlier + lane), shift));
+  };
+  return (differing(0) | differing(kShapeLanes / 2)) == 0;
+}
+#elif defined(__AVX2__)
+bool is_moved(const std::uint32_t* offsets, const std::uint32_t* earlier) {
+  const __m256i shift = _mm256_set1_epi32(static_cast<int>(offsets[0] - earlier[0]));
+  __m256i differences = _mm256_setzero_si256();
+#pragma GCC unroll 4
+  for (unsigned lane = 0; lane < kShapeLanes; lane += kShapeWidth) {
+    const auto moved = _mm256_add_epi32(shape_load<__m256i>(earlier + lane), shift);
+    differences =
+        _mm256_or_si256(differences, _mm256_xor_si256(shape_load<__m256i>(offsets + lane), moved));
+  }
+  return _mm256_testz_si256(differences, differences) != 0;
+}
+#else
 bool is_moved(const std::uint32_t* offsets, const std::uint32_t* earlier) {
   const ShapeWords shift = ShapeWords{} + (offsets[0] - earlier[0]);
   ShapeWords differences{};
@@ -44,6 +66,7 @@ bool is_moved(const std::uint32_t* offsets, const std::uint32_t* earlier) {
   for (const std::uint64_t part : parts) any |= part;
   return any == 0;
 }
+#endif
 
 #if defined(__AVX2__)
 // The banks of 8 lanes.

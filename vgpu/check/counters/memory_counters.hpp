@@ -21,6 +21,9 @@
 namespace warpcheck::vgpu {
 
 class NativeTier;
+struct QueuedRows;  // machine/access/appended_rows.hpp
+struct RecordedRow;
+struct RecordedAtomics;
 
 class MemoryCounters final : public Observer {
  public:
@@ -35,12 +38,25 @@ class MemoryCounters final : public Observer {
   }
   void on_sync(const Sync& sync) override;
   void on_rows(const Program& program, std::span<const RowAccess> rows) override;
+  bool takes_appended(const Program& program, const AppendedRows& appended) override;
   void on_access(const Access& access) override;
   // Reads by the asynchronous proxy are not counted.
   bool takes_product(const ProductRead& /*read*/) override { return true; }
   void on_tally(const Program& program, std::span<const InstrTally> tally) override;
 
  private:
+  // What is counted of an access.
+  struct CountedRow {
+    AccessedLanes lanes;
+    ptx::Space space = ptx::Space::generic;
+    AccessKind kind = AccessKind::read;
+    std::uint32_t key = 0;  // the same for rows of the same kind and width
+    static std::uint32_t key_of(ptx::Space space, AccessKind kind, Pattern pattern,
+                                std::uint32_t bytes) {
+      return 1u << 31 | static_cast<std::uint32_t>(pattern) << 24 | bytes << 16 |
+             static_cast<std::uint32_t>(kind) << 8 | static_cast<std::uint32_t>(space);
+    }
+  };
   // What one access costs.
   struct Cost {
     ptx::Space space = ptx::Space::generic;
@@ -54,24 +70,19 @@ class MemoryCounters final : public Observer {
   struct Repeated {
     LaneShape shape;
     Cost cost;
-    AccessKind kind = AccessKind::read;
-    std::uint32_t bytes = 0;  // of a lane
+    std::uint32_t key = 0;
     std::uint64_t times = 0;
-    [[nodiscard]] bool is(const AccessedLanes& lanes, ptx::Space space, AccessKind of_kind,
-                          const LaneShapeFunctions& functions) const {
-      return cost.space == space && kind == of_kind && bytes == lanes.bytes &&
-             shape.is_of(lanes, functions);
-    }
   };
   // Several instructions of the machine may be one of the PTX.
   struct Counter {
-    MemoryCounts counts;                 // without those of `repeated`
+    MemoryCounts counts;                 // without those of `repeated` and `words`
     std::unique_ptr<Repeated> repeated;  // null: none so far
+    std::uint64_t words = 0;             // rows of words in shared memory that take a wavefront
     std::uint32_t span = 0;            // from lane 0 to the last lane of the latest scattered lanes
     std::int64_t runs = 0, lanes = 0;  // InstrTally
-    bool is_counted = true;            // false: its accesses take another way than those of threads
-    // Of a matrix that is transposed, the machine moves the even rows and then the odd ones.
-    enum class Half : std::uint8_t { none, even, odd } half = Half::none;
+    // none: its accesses take another way than those of threads.  Of a matrix that is transposed,
+    // the machine moves the even rows and then the odd ones.
+    enum class Counts : std::uint8_t { all, none, even_half, odd_half } its = Counts::all;
     [[nodiscard]] MemoryCounts all() const;
   };
   // The place of a PTX instruction, which outlives its program.
@@ -88,19 +99,25 @@ class MemoryCounters final : public Observer {
     [[nodiscard]] std::vector<CountedInstr> counts() const;
   };
   OfProgram& begin(const Program& program);
-  Counter& counter_at(const Program* program, std::uint32_t pc) {
-    if (program != last_) [[unlikely]]
-      last_counters_ = begin(*(last_ = program)).counters.data();
-    return last_counters_[pc];
+  // Returns the counters of a program, by pc.
+  Counter* counters_of(const Program& program) {
+    if (&program != last_) [[unlikely]]
+      last_counters_ = begin(*(last_ = &program)).counters.data();
+    return last_counters_;
   }
-  void count(Counter& counter, AccessedLanes lanes, ptx::Space space, AccessKind kind,
-             std::uint64_t times);
-  [[nodiscard]] static bool may_repeat(Counter& counter, const AccessedLanes& lanes);
-  [[nodiscard]] Cost cost_of(const AccessedLanes& lanes, ptx::Space space, AccessKind kind);
-  static void note_shape(Counter& counter, const AccessedLanes& lanes, const Cost& cost,
-                         AccessKind kind);
+  [[nodiscard]] bool repeats(Counter& counter, std::uint32_t key, std::uint64_t begin,
+                             const std::uint32_t* offsets);
+  void count(Counter& counter, const RowAccess& row);
+  void count(Counter& counter, const RecordedAtomics& row);
+  void count(Counter* counters, const QueuedRows& queued);
+  void count_new(Counter& counter, const RecordedRow& row, const AppendedRows& appended);
+  void count_new(Counter& counter, const CountedRow& row);
+  [[nodiscard]] static bool lies_as_before(Counter& counter, const std::uint32_t* offsets);
+  void note_shape(Counter& counter, const CountedRow& row);
+  void count_sectors(Counter& counter, const AccessedLanes& lanes);
+  void count_half_of_matrix(Counter& counter, CountedRow row);
   void count_tallied(Counter& counter, const Instr& instr, const InstrTally& tally);
-  [[nodiscard]] bool has_whole_matrix(const Counter& counter, AccessedLanes& lanes);
+  [[nodiscard]] Cost cost_of(const CountedRow& row);
 
   AccessCosts costs_;
   std::array<std::uint32_t, kWarpLanes> matrix_{};  // the words of a transposed matrix

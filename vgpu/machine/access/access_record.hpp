@@ -44,6 +44,9 @@ struct RecordedRow {
   [[nodiscard]] std::uint32_t bytes() const {
     return cells_log2 < kParts ? 4u << cells_log2 : 1u << (cells_log2 - kParts);
   }
+  [[nodiscard]] Pattern pattern() const {
+    return scattered ? Pattern::scattered : uniform ? Pattern::uniform : Pattern::strided;
+  }
 };
 
 // A row of atomics.  Generated code depends on the layout.

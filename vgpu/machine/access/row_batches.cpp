@@ -1,6 +1,5 @@
 #include "vgpu/machine/access/row_batches.hpp"
 
-#include <cstring>
 #include <utility>
 
 #include "vgpu/machine/access/queued_row.hpp"
@@ -8,85 +7,65 @@
 namespace warpcheck::vgpu {
 
 void RowBatches::hand_over_rows(const AccessRecord& record, const Slot& slot) {
-  rows_.clear();
-  RowAccess any;
-  any.allocation = slot.shared;
-  any.place = {slot.block, 0, slot.index, slot.phase};
-  any.space = ptx::Space::shared;
-  add_rows(record, any);
+  queued_.clear();
   const std::span<const OpenQueue> queues = accesses_.open_queues();
   for (std::size_t i = 0; i < next_queued_.size(); ++i) {
-    add_queued(queues[i], std::exchange(next_queued_[i], queues[i].queue->next));
+    const std::byte* const end = queues[i].queue->next;
+    const std::byte* const begin = std::exchange(next_queued_[i], end);
+    if (begin != end) queued_.push_back({queues[i].allocation, begin, end});
   }
-  if (rows_.empty()) return;
+  const AppendedRows appended{
+      .shared = slot.shared,
+      .place = {slot.block, 0, slot.index, slot.phase},
+      .rows = {std::exchange(next_, record.next), record.next},
+      .offsets = record.offsets,
+      .atomics = {std::exchange(next_update_, record.next_update), record.next_update},
+      .queued = queued_};
+  rows_.clear();
   for (Observer* const observer : launch_.observers().of_rows) {
+    if (observer->takes_appended(launch_.program(), appended)) continue;
+    if (rows_.empty()) convert(appended);
     observer->on_rows(launch_.program(), rows_);
   }
 }
 
-// Adds the rows of shared memory, or counts them.
-//   any: what all of them have in common
-void RowBatches::add_rows(const AccessRecord& record, RowAccess any) {
-  InstrTally* const tally = launch_.observers().tally_rows ? launch_.observers().tally : nullptr;
-  for (; next_ != record.next; ++next_) {
-    if (tally != nullptr && next_->mask == ~0u && !next_->scattered) {
-      InstrTally& counts = tally[next_->pc];
-      ++(next_->uniform ? counts.uniform_rows : counts.rows);
-      continue;
-    }
+void RowBatches::convert(const AppendedRows& appended) {
+  RowAccess any;
+  any.allocation = appended.shared;
+  any.place = appended.place;
+  any.space = ptx::Space::shared;
+  for (const RecordedRow& recorded : appended.rows) {
     RowAccess& row = rows_.emplace_back(any);
-    row.place.warp = next_->warp;
-    row.pc = next_->pc;
-    row.mask = next_->mask;
-    row.kind = next_->write ? AccessKind::write : AccessKind::read;
-    row.pattern = next_->uniform     ? Pattern::uniform
-                  : next_->scattered ? Pattern::scattered
-                                     : Pattern::strided;
-    row.bytes = static_cast<std::uint8_t>(next_->bytes());
-    const ptx::Modifiers& modifiers = launch_.program().code[next_->pc].modifiers;
+    row.place.warp = recorded.warp;
+    row.pc = recorded.pc;
+    row.mask = recorded.mask;
+    row.kind = recorded.write ? AccessKind::write : AccessKind::read;
+    row.pattern = recorded.pattern();
+    row.bytes = static_cast<std::uint8_t>(recorded.bytes());
+    const ptx::Modifiers& modifiers = launch_.program().code[recorded.pc].modifiers;
     row.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(modifiers.type));
-    if (next_->scattered) {
-      row.offsets = record.offsets[next_->cell].data();
+    if (recorded.scattered) {
+      row.offsets = appended.offsets[recorded.cell].data();
     } else {
-      row.first = static_cast<std::uint32_t>(next_->cell) * 4;
+      row.first = static_cast<std::uint32_t>(recorded.cell) * 4;
     }
   }
-  for (; next_update_ != record.next_update; ++next_update_) {
+  for (const RecordedAtomics& recorded : appended.atomics) {
     RowAccess& row = rows_.emplace_back(any);
-    row.place.warp = next_update_->warp;
-    row.pc = next_update_->pc;
-    row.mask = next_update_->mask;
+    row.place.warp = recorded.warp;
+    row.pc = recorded.pc;
+    row.mask = recorded.mask;
     row.kind = AccessKind::atomic;
     row.pattern = Pattern::scattered;
-    row.bytes = row.element_bytes = next_update_->bytes;
-    row.offsets = next_update_->offset.data();
+    row.bytes = row.element_bytes = recorded.bytes;
+    row.offsets = recorded.offset.data();
   }
-}
-
-// Adds the rows of one allocation, or counts them.
-void RowBatches::add_queued(const OpenQueue& queue, const std::byte* from) {
-  const Instr* const code = launch_.program().code.data();
-  InstrTally* const tally = launch_.observers().tally;
-  const std::byte* const end = queue.queue->next;
-  RowAccess any;
-  any.allocation = queue.allocation;
-  while (from != end) {
-    QueuedRow queued;
-    std::memcpy(&queued, from, sizeof queued);
-    const bool is_plain = queued.scope == 0 || queued.scope == QueuedRow::kWrites;
-    const bool is_counted = is_plain && queued.mask == ~0u &&
-                            queued.pattern != Pattern::scattered &&
-                            code[queued.pc].modifiers.space == ptx::Space::global;
-    if (!is_counted) {
-      take_queued(from, rows_.emplace_back(any));
-      continue;
+  for (const QueuedRows& queued : appended.queued) {
+    RowAccess global;
+    global.allocation = queued.allocation;
+    for (const std::byte* from = queued.begin; from != queued.end;) {
+      take_queued(from, rows_.emplace_back(global));
     }
-    from += sizeof queued;
-    InstrTally& counts = tally[queued.pc];
-    const bool is_shifted = (queue.allocation->address + queued.first) % kTallySector != 0;
-    ++(queued.pattern == Pattern::uniform ? counts.uniform_rows
-       : is_shifted                       ? counts.shifted_rows
-                                          : counts.rows);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "vgpu/machine/access/access_record.hpp"
 #include "vgpu/machine/access/accesses.hpp"
+#include "vgpu/machine/access/appended_rows.hpp"
 #include "vgpu/machine/running_launch.hpp"
 
 namespace warpcheck::vgpu {
@@ -42,14 +43,14 @@ class RowBatches {
 
  private:
   void hand_over_rows(const AccessRecord& record, const Slot& slot);
-  void add_rows(const AccessRecord& record, RowAccess any);
-  void add_queued(const OpenQueue& queue, const std::byte* from);
+  void convert(const AppendedRows& appended);
 
   const RunningLaunch& launch_;
   const Accesses& accesses_;
   const RecordedRow* next_ = nullptr;
   const RecordedAtomics* next_update_ = nullptr;
   std::vector<const std::byte*> next_queued_;  // by number in Accesses::open_queues()
+  std::vector<QueuedRows> queued_;
   std::vector<RowAccess> rows_;
 };
 

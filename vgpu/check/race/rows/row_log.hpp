@@ -108,9 +108,7 @@ class RowLog {
   static Pattern pattern_of(const UpdateRow& row) {
     return vgpu::pattern_of(row.offset.data(), row.mask, row.bytes);
   }
-  static Pattern pattern_of(const Row& row) {
-    return row.scattered ? Pattern::scattered : row.uniform ? Pattern::uniform : Pattern::strided;
-  }
+  static Pattern pattern_of(const Row& row) { return row.pattern(); }
   // From now on, until the phase ends, takes rows that come after those that they meet; for the
   // general checker.  The rows that machine code has recorded must be complete, and there must be
   // no copies.  False: the order of the rows so far is not known; the caller must close the log.
