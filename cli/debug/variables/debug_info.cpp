@@ -361,7 +361,12 @@ Type& DebugInfo::Reader::new_type(Kind kind, std::string name) {
 }
 
 const Type* DebugInfo::Reader::find_type(std::string_view name) {
-  const auto known = type_names_.find(name);
+  auto known = type_names_.find(name);
+  // nvcc describes a structure without its namespace.
+  const std::size_t scope = name.rfind("::");
+  if (known == type_names_.end() && scope != std::string_view::npos) {
+    known = type_names_.find(name.substr(scope + 2));
+  }
   if (known == type_names_.end()) return nullptr;
   Dwarf_Die die = die_at(known->second);
   return converted(die);

@@ -105,6 +105,7 @@ TEST(Expression, Casts) {
   EXPECT_EQ(result_of("(int)3e10"), "column 1: 30000000000 does not fit int");
   EXPECT_EQ(result_of("(int)(0.0 / 0.0)"), "column 1: NaN does not fit int");
   EXPECT_EQ(result_of("sizeof(Point)"), "unsigned long 48");
+  EXPECT_EQ(result_of("sizeof(deep::Pair)"), "unsigned long 4");
   EXPECT_EQ(result_of("sizeof(float*)"), "unsigned long 8");
   EXPECT_EQ(result_of("sizeof share"), "unsigned long 256");
 }
