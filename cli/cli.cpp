@@ -349,23 +349,29 @@ void CompileOption::add_to(CLI::App& command) {
   std::set<std::string> names;
   for (const auto& [compile, name] : vgpu::kCompileNames) names.emplace(name);
   option_ = command
-                .add_option("--compile", word_,
-                            "Which kernels run as machine code instead of being interpreted: none, "
-                            "those that run long, or all; results do not depend on it")
+                .add_option_function<std::string>(
+                    "--compile", [this](const std::string& word) { set(word); },
+                    "Which kernels run as machine code instead of being interpreted: none, "
+                    "those that run long, or all; results do not depend on it")
                 ->check(CLI::IsMember(names))
-                ->capture_default_str();
+                ->default_str(std::string(word()));
 }
 
-vgpu::Compile CompileOption::value() const {
-  const vgpu::Compile compile = values_named(vgpu::kCompileNames, word_).front();
+void CompileOption::set(const std::string& word) {
+  value_ = values_named(vgpu::kCompileNames, word).front();
   const std::string_view why = vgpu::why_no_machine_code();
-  if (compile == vgpu::Compile::at_once && !why.empty()) {
-    throw UsageError(fmt::format("--compile always: there is no machine code here: {}", why));
+  if (value_ == vgpu::Compile::at_once && !why.empty()) {
+    throw CLI::ValidationError(
+        fmt::format("--compile always: there is no machine code here: {}", why));
   }
-  return compile;
+  set_compile(value_);
 }
 
-void CompileOption::apply() const { set_compile(value()); }
+std::string_view CompileOption::word() const {
+  return std::ranges::find(vgpu::kCompileNames, value_,
+                           &decltype(vgpu::kCompileNames)::value_type::first)
+      ->second;
+}
 
 std::vector<Settings> ConfigurationOptions::settings() const {
   std::vector<Settings> list;

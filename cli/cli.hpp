@@ -67,19 +67,17 @@ struct ConfigurationOptions {
 // --volatile strong|weak
 void add_volatile_option(CLI::App& command, std::string& value);
 
-// --compile never|auto|always
+// --compile never|auto|always: for all trials of this process and of its workers, from parsing on.
 class CompileOption {
  public:
   void add_to(CLI::App& command);
-  // Throws UsageError if machine code is wanted and this host has none.
-  [[nodiscard]] vgpu::Compile value() const;
+  [[nodiscard]] vgpu::Compile value() const { return value_; }
   [[nodiscard]] bool is_given() const { return option_->count() != 0; }
-  // For all trials of this process and of its workers.
-  void apply() const;
-  [[nodiscard]] const std::string& word() const { return word_; }
+  [[nodiscard]] std::string_view word() const;
 
  private:
-  std::string word_ = "auto";
+  void set(const std::string& word);
+  vgpu::Compile value_ = vgpu::Compile::when_it_pays;
   CLI::Option* option_ = nullptr;
 };
 

@@ -88,11 +88,9 @@ TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
                         "--compile: sometimes not in {always,auto,never}");
   expect_one_line_error(run("check --engine gpu --compile never"), "need --engine vgpu");
   expect_one_line_error(run("replay --engine gpu --compile never a.case"), "need --engine vgpu");
-  // `exec` looks for the libraries first, which builds with sanitizers lack.
   expect_one_line_error(
       shell("WARPCHECK_SIMD=baseline " WARPCHECK_PROGRAM " exec --compile always -- /bin/true"),
-      WARPCHECK_HAS_DROP_IN ? "--compile always: there is no machine code here: it needs AVX2"
-                            : "there is no libwarpcheck_gpu.so");
+      "--compile always: there is no machine code here: it needs AVX2");
   expect_one_line_error(run("check --engine gpu --sanitizer valgrind"), "valgrind");
   expect_one_line_error(run("check histogram_shared --engine gpu --runtime /no/such.so"),
                         "the CUDA runtime library cannot be opened: /no/such.so");

@@ -134,7 +134,6 @@ int run_campaign_command(const CampaignArguments& arguments) {
   }
   arguments.reports.check();
   if (arguments.status) return print_status(arguments);
-  arguments.compile.apply();
   if (arguments.slurm.tasks != 0) return submit_to_slurm(arguments);
   campaign::CampaignOptions options = arguments.campaign;
   options.directory = arguments.directory;

@@ -128,7 +128,6 @@ class Checker {
   int run() {
     arguments_.reports.check();
     arguments_.profile.check();
-    arguments_.compile.apply();
     if (arguments_.profile.is_wanted()) watch_.emplace(counters_);
     const auto pairs = pairs_named(arguments_.pairs);
     if (arguments_.statistics) {

@@ -185,7 +185,6 @@ int run_fix(FixArguments& arguments) {
       return kCannot;
     }
   }
-  arguments.compile.apply();
   const CaseRecord record = read_case(arguments.case_file, Registry::global());
   Progress progress;
   arguments.options.on_step = [&](const std::string& line) { progress.show([&] { return line; }); };

@@ -88,7 +88,6 @@ int run_worst_case(const FuzzArguments& arguments) {
 
 int run_fuzz_command(FuzzArguments arguments) {
   arguments.reports.check();
-  arguments.compile.apply();
   FuzzOptions& fuzz = arguments.fuzz;
   fuzz.coverage = arguments.reports.wants_coverage();
   fuzz.pair = pairs_named({arguments.pair}).front();

@@ -64,7 +64,6 @@ RunReport report_of(std::vector<PairOutcome>& outcomes, const std::string& cases
 
 int run_hunt(const HuntArguments& arguments) {
   arguments.reports.check();
-  arguments.compile.apply();
   const auto begin = std::chrono::steady_clock::now();
   HuntOptions options = arguments.hunt;
   options.pairs = pairs_named(arguments.pairs);

@@ -87,7 +87,6 @@ class KernelRun {
 
   int run() {
     arguments_.reports.check();
-    arguments_.compile.apply();
     const CompiledKernels compiled = compiled_kernels(arguments_.kernel);
     std::vector<std::string> names = arguments_.kernel.names;
     if (names.empty()) names.emplace_back();

@@ -171,7 +171,6 @@ Json mutants_json(const std::vector<MutantsOfPair>& pairs) {
 }
 
 int run_mutate(MutateArguments& arguments) {
-  arguments.compile.apply();
   arguments.judge.stop = watch_interrupts();
   std::vector<MutantsOfPair> pairs;
   Progress progress;

@@ -92,7 +92,6 @@ int run_orders(OrdersArguments& arguments) {
       return kCannot;
     }
   }
-  arguments.compile.apply();
   arguments.judge.stop = watch_interrupts();
   std::vector<OrdersOfPair> pairs;
   Progress progress;

@@ -122,7 +122,6 @@ int run_all_sizes(const ProveArguments& arguments) {
 }
 
 int run_prove(const ProveArguments& arguments) {
-  arguments.compile.apply();
   if (arguments.all_sizes || arguments.limits) return run_all_sizes(arguments);
   const std::vector<const AnyPair*> pairs = pairs_to_prove(arguments.pairs);
   ProveOptions options = options_of(arguments);

@@ -43,7 +43,6 @@ Claim claim_of(const CaseRecord& record, const ReplayOutcome& outcome, bool expe
 
 int run_replay(const ReplayArguments& arguments) {
   arguments.reports.check();
-  arguments.compile.apply();
   CoveredEngine engine(arguments.reports.wants_coverage());
   TrialRunner runner(engine.engine());
   RunReport run;

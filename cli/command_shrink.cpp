@@ -57,7 +57,6 @@ void write_reports(const ReportOptions& options, Report report,
 
 int run_shrink(ShrinkArguments arguments) {
   arguments.reports.check();
-  arguments.compile.apply();
   const CaseRecord record = read_case(arguments.input, Registry::global());
   CoveredEngine engine(arguments.reports.wants_coverage());
   TrialRunner runner(engine.engine());
