@@ -340,6 +340,11 @@ TEST_F(PromptTest, InlinedFunctionsOfOptimizedCodeHaveNames) {
   EXPECT_HAS(said[5], "breakpoint 2: raised, hit 1 time\n");
 }
 
+TEST_F(PromptTest, GlobalsThatOtherKernelsUseHaveValues) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/two_kernels", {"print limit"});
+  EXPECT_EQ(said[1], "7\n");
+}
+
 // At the end no kernel runs that says where thread 7 is in its grid.
 TEST_F(PromptTest, AThreadGoesBackFromTheEnd) {
   const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/two_kernels",

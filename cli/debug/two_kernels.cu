@@ -28,3 +28,6 @@ int main() {
   cudaFree(out);
   std::printf("sum %d\n", host[0]);
 }
+
+__device__ int limit = 7;
+__global__ void not_launched() { limit = 8; }

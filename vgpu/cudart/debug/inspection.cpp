@@ -211,9 +211,16 @@ json resolve(const json& question, const ThreadStates& states) {
   return {{"space", is_constant ? "constant" : "global"}, {"offset", address}};
 }
 
-// A variable of global memory that the code names.
+// A variable of global memory: the one that the code names, or the only one of this name, which
+// other kernels may use.
 json global_symbol(const std::string& name, const vgpu::Program& program,
                    const ThreadStates& states) {
+  const auto place_of = [](const vgpu::Allocation& found, std::uint64_t address) {
+    const bool is_constant = found.space == ptx::Space::constant;
+    return json{{"space", is_constant ? "constant" : "global"},
+                {"offset", address},
+                {"bytes", found.bytes}};
+  };
   for (const vgpu::AddressPatch& patch : program.patches) {
     if (patch.name != name || !patch.wide) continue;
     std::uint64_t address = 0;
@@ -221,12 +228,16 @@ json global_symbol(const std::string& name, const vgpu::Program& program,
     address -= static_cast<std::uint64_t>(patch.addend);
     const vgpu::Allocation* const found = states.launch().memory().find(address);
     if (found == nullptr) break;
-    const bool is_constant = found->space == ptx::Space::constant;
-    return {{"space", is_constant ? "constant" : "global"},
-            {"offset", address},
-            {"bytes", found->bytes}};
+    return place_of(*found, address);
   }
-  return nullptr;
+  const std::string shown = vgpu::demangled_variable(name);
+  const vgpu::Allocation* only = nullptr;
+  for (const vgpu::Allocation* const each : states.launch().memory().live()) {
+    if (each->name != shown) continue;
+    if (only != nullptr) return nullptr;
+    only = each;
+  }
+  return only == nullptr ? json() : place_of(*only, only->address);
 }
 
 json symbol(const json& question, const ThreadStates& states) {
