@@ -160,10 +160,12 @@ ComparisonNetwork::Answer ComparisonNetwork::compare(
 // compared together, because what they have in common is calculated once.
 ComparisonNetwork::Answer ComparisonNetwork::compare_nodes(
     const ComparisonNetwork& network, std::span<const std::pair<Node, Node>> pairs) {
-  constexpr std::size_t kStatesOfOne = std::size_t{1} << 12;
+  constexpr std::size_t kFewStates = std::size_t{1} << 12;
+  const Answer at_once = ZeroOneRun(network, kFewStates).run(pairs);
+  if (at_once.kind != Answer::Kind::too_large) return at_once;
   std::optional<Answer> too_large;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    Answer one = ZeroOneRun(network, kStatesOfOne).run(pairs.subspan(i, 1));
+    Answer one = ZeroOneRun(network, kFewStates).run(pairs.subspan(i, 1));
     one.pair = i;
     if (one.kind == Answer::Kind::different) return one;
     if (one.kind == Answer::Kind::same || too_large) continue;
