@@ -45,11 +45,9 @@ class FixProgram : public ShellTest {
   }
 };
 
-// Relocatable code, which is linked of several parts.
 TEST_F(FixProgram, IsPatchedAndBuiltAndSilent) {
-  const std::string build = std::string(kBuild) + " -rdc=true";
-  ASSERT_EQ(shell(build).status, 0);
-  const Outcome fixed = run("fix --runs 2 --apply --build '" + build + "' -- ./reverse");
+  const Outcome fixed =
+      run(std::string("fix --runs 2 --apply --build '") + kBuild + "' -- ./reverse");
   EXPECT_EQ(fixed.status, 0) << fixed.out;
   EXPECT_NE(fixed.out.find("FIXED ./reverse\n  __syncthreads(); after line 6\n"), std::string::npos)
       << fixed.out;
