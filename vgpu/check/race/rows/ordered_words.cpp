@@ -1,8 +1,9 @@
 #include "vgpu/check/race/rows/ordered_words.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
+
+#include "vgpu/machine/compute/simd.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -19,6 +20,7 @@ constexpr bool commute(std::uint64_t kinds) {
 void OrderedWords::begin(std::uint32_t bytes, ThreadOrder& order) {
   order_ = &order;
   words_.assign(bytes / 4 + 1, {});
+  known_.clear();
 }
 
 // Calls visit(word, lane) for each word of each lane, until it returns false.
@@ -56,47 +58,14 @@ bool OrderedWords::touch(Word& word, SegmentId now, std::uint64_t lane, std::uin
   return commute(kinds);
 }
 
-// Takes a row of single words whose accesses so far all come before all its lanes, so that only its
-// own lanes can meet: all words are looked at, then changed, then looked at for another lane's
-// mark.  One lane after the other, as below, takes three times as long if lanes meet at random.
-// Nothing: it is no such row, and nothing has changed.
-template <typename Lanes>
-[[gnu::always_inline]] inline std::optional<bool> OrderedWords::take_at_once(const Row& row,
-                                                                             const Lanes& lanes) {
-  const std::uint64_t kind = bit_of(row.kind), mine = Word::of(row.segment, 0, kind, kind).bits;
-  const std::uint64_t actors = order_->threads().is_lockstep() ? 0 : ~std::uint64_t{0};
-  Word* const words = words_.data();
-  std::array<SegmentId, kKnown> known{};
-  const bool are_before = lanes([&](unsigned lane) {
-    const Word word = words[row.offsets[lane] / 4];
-    if (word.bits == 0 || (word.segment() == known[word.segment() % kKnown] && word.segment() != 0))
-      return true;
-    return comes_before(word.segment(), row, known);
-  });
-  if (!are_before) return {};
-  lanes([&](unsigned lane) {
-    std::uint64_t& bits = words[row.offsets[lane] / 4].bits;
-    bits = mine | (lane & actors) << Word::kLane | (bits & kOfKinds);
-    return true;
-  });
-  std::uint32_t met = 0;  // lanes whose words have the mark of a later one
-  lanes([&](unsigned lane) {
-    met |= std::uint32_t{words[row.offsets[lane] / 4].lane() != (lane & actors)} << lane;
-    return true;
-  });
-  if (met != 0 && !commute(kind)) return false;
-  for (; met != 0; met &= met - 1) {
-    Word& word = words[row.offsets[std::countr_zero(met)] / 4];
-    word.bits |= Word::kMany << Word::kLane;
-  }
-  return true;
+OrderedWords::Known& OrderedWords::known_to(const WarpPlace& place) {
+  if (place.warp >= known_.size()) known_.resize(place.warp + 1, kNothingKnown);
+  return known_[place.warp];
 }
 
 // Returns whether the segment comes before all lanes of the row.
-//   known: such segments, by their last bits
-bool OrderedWords::comes_before(SegmentId segment, const Row& row,
-                                std::array<SegmentId, kKnown>& known) const {
-  SegmentId& last = known[segment % kKnown];
+bool OrderedWords::comes_before(SegmentId segment, const Row& row, Known& known) const {
+  SegmentId& last = known[segment % known.size()];
   if (segment == 0 || segment == row.segment) return false;
   if (segment != last &&
       order_->before(segment, row.segment, row.place) != ThreadOrder::Before::all_lanes) {
@@ -106,30 +75,41 @@ bool OrderedWords::comes_before(SegmentId segment, const Row& row,
   return true;
 }
 
+// Nearly always, all accesses to the words so far come before all lanes of the row, so that only
+// its own lanes can meet: all words are looked at, then changed, then looked at for another lane's
+// mark.
 bool OrderedWords::take(const Row& row) {
-  std::optional<bool> is_taken;
-  if (row.words == 1 && row.mask == ~0u) {
-    is_taken = take_at_once(row, [](auto visit) {
-      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-        if (!visit(lane)) return false;
-      }
-      return true;
-    });
-  } else if (row.words == 1) {
-    is_taken = take_at_once(row, [mask = row.mask](auto visit) {
-      for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-        if (!visit(static_cast<unsigned>(std::countr_zero(rest)))) return false;
-      }
-      return true;
-    });
+  static const RaceRowFunctions& functions = race_row_functions(simd_level());
+  if (row.words != 1) return take_in_turn(row);
+  Known& known = known_to(row.place);
+  const std::uint64_t kind = bit_of(row.kind);
+  const OrderedRow ordered{.words = &words_.data()->bits,
+                           .offset = row.offsets,
+                           .known = known.data(),
+                           .mark = Word::of(row.segment, 0, kind, kind).bits,
+                           .actors = order_->threads().is_lockstep() ? 0 : ~std::uint64_t{0},
+                           .mask = row.mask};
+  SegmentId last = 0;
+  for (std::uint32_t rest = functions.find_unordered(ordered); rest != 0; rest &= rest - 1) {
+    const SegmentId segment = words_[row.offsets[std::countr_zero(rest)] / 4].segment();
+    if (segment == last && segment != 0) continue;
+    if (!comes_before(segment, row, known)) return take_in_turn(row);
+    last = segment;
   }
-  return is_taken ? *is_taken : take_in_turn(row);
+  std::uint32_t met = functions.mark_ordered(ordered);
+  if (met != 0 && !commute(kind)) return false;
+  for (; met != 0; met &= met - 1) {
+    Word& word = words_[row.offsets[std::countr_zero(met)] / 4];
+    word.bits |= Word::kMany << Word::kLane;
+  }
+  return true;
 }
 
+// Takes a row one lane after the other.
 bool OrderedWords::take_in_turn(const Row& row) {
   const std::uint64_t kind = bit_of(row.kind);
   const std::uint64_t mine = Word::of(row.segment, 0, kind, kind).bits;
-  std::array<SegmentId, kKnown> known{};
+  Known& known = known_to(row.place);
   return for_each_word(row, [&](Word& word, std::uint64_t lane) {
     if (word.bits != 0 && !comes_before(word.segment(), row, known)) {
       return touch(word, row.segment, lane, kind);

@@ -9,10 +9,10 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -43,6 +43,7 @@ class OrderedWords {
   template <typename Visit>
   void for_each_segment(Visit visit) {
     if (!is_on()) return;
+    known_.clear();
     for (Word& word : words_) {
       if (word.segment() == 0) continue;
       SegmentId segment = word.segment();
@@ -61,7 +62,8 @@ class OrderedWords {
   // nothing orders the accesses.  0: there were none.
   struct Word {
     std::uint64_t bits = 0;
-    static constexpr unsigned kLane = 32, kLatest = 40, kKinds = 48;
+    static constexpr unsigned kLane = OrderedRow::kLaneShift, kLatest = 40,
+                              kKinds = OrderedRow::kKindsShift;
     static constexpr std::uint64_t kMany = 0xff;    // several threads of the segment
     static constexpr std::uint64_t kNobody = 0xfe;  // all accesses come before the segment
     static Word of(SegmentId segment, std::uint64_t lane, std::uint64_t latest,
@@ -77,16 +79,18 @@ class OrderedWords {
   [[nodiscard]] bool touch(Word& word, SegmentId now, std::uint64_t lane, std::uint64_t kind) const;
   template <typename Visit>
   bool for_each_word(const Row& row, Visit visit);
-  static constexpr std::size_t kKnown = 8;
+  // Segments that come before all lanes of a warp, as in OrderedRow.  Threads only learn, so they
+  // come before what the warp does later, too.
+  using Known = std::array<SegmentId, OrderedRow::kKnown>;
+  static constexpr Known kNothingKnown{1};
   static constexpr std::uint64_t kOfKinds = ~std::uint64_t{0} << Word::kKinds;
-  [[nodiscard]] bool comes_before(SegmentId segment, const Row& row,
-                                  std::array<SegmentId, kKnown>& known) const;
-  template <typename Lanes>
-  std::optional<bool> take_at_once(const Row& row, const Lanes& lanes);
+  [[nodiscard]] Known& known_to(const WarpPlace& place);
+  [[nodiscard]] bool comes_before(SegmentId segment, const Row& row, Known& known) const;
   bool take_in_turn(const Row& row);
 
   ThreadOrder* order_ = nullptr;  // null: off
   std::vector<Word> words_;
+  std::vector<Known> known_;  // by warp
 };
 
 }  // namespace warpcheck::vgpu

@@ -150,6 +150,20 @@ struct OwnedRow {
 // Returns whether marks allow the row, which has been marked then.
 using OwnFn = bool (*)(const OwnedRow&);
 
+// A row of words that may have to follow a block's synchronisation (ordered_words.hpp).
+struct OrderedRow {
+  static constexpr unsigned kKnown = 8;
+  // The segment is in the lower half of a word.
+  static constexpr unsigned kLaneShift = 32, kKindsShift = 48;
+  std::uint64_t* words;         // by number
+  const std::uint32_t* offset;  // of the lanes, in bytes
+  // Segments that come before all lanes, each at its number modulo kKnown.
+  const std::uint32_t* known;
+  std::uint64_t mark;    // what the row leaves in words, without the lane
+  std::uint64_t actors;  // the bits of a lane's number that name its thread
+  std::uint32_t mask;    // not empty
+};
+
 struct RaceRowFunctions {
   // Check and record a row in the cells of epochs.
   RaceRowResult (*strided)(const RaceRow&);
@@ -166,6 +180,10 @@ struct RaceRowFunctions {
   void (*record_writes)(const CellRow& row, std::uint64_t record);
   void (*record_reads)(const CellRow& row, std::uint64_t record);
   OwnFn own;
+  // Returns the lanes whose word is of a segment that is not known.
+  std::uint32_t (*find_unordered)(const OrderedRow& row);
+  // Marks the words.  Returns the lanes that a later lane has met in their word.
+  std::uint32_t (*mark_ordered)(const OrderedRow& row);
 };
 
 // level: "baseline", "avx2" or "avx512"; the host must support it.

@@ -491,6 +491,7 @@ bool RowLog::take(const Row& row, const std::uint32_t* offsets) {
     taken.cell = static_cast<std::int32_t>(record_.scattered++);
   }
   *record_.next++ = taken;
+  if (taken.segment != 0 && settled_ + 1 == count()) ++settled_;
   return true;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
+#include <vector>
 
 #include "vgpu/machine/compute/compute.hpp"
 
@@ -321,6 +323,58 @@ TEST(RowRuns, LanesOfOneWordBeginTogether) {
     EXPECT_EQ(new_words(bytes.data()), 0x44444445u) << name_of(level);
     EXPECT_EQ(new_words(halves.data()), 0x00010001u) << name_of(level);
     EXPECT_EQ(new_words(scattered.data()), 0x7fffffffu) << name_of(level);
+  }
+}
+
+// With each instruction set, rows are looked at and marked as lane after lane.
+TEST(OrderedRows, AreMarkedAsIfLanesCameInTurn) {
+  constexpr std::uint64_t kLane = std::uint64_t{1} << OrderedRow::kLaneShift,
+                          kKinds = std::uint64_t{1} << OrderedRow::kKindsShift;
+  std::mt19937_64 random(7);
+  const auto below = [&](std::uint64_t end) { return random() % end; };
+  for (int round = 0; round < 2'000; ++round) {
+    std::array<std::uint32_t, OrderedRow::kKnown> known{1};
+    for (unsigned i = 0; i < known.size(); ++i) {
+      if (below(2) == 0) known[i] = static_cast<std::uint32_t>(8 * (1 + below(2)) + i);
+    }
+    std::vector<std::uint64_t> words(below(2) == 0 ? 20 : 200);
+    for (std::uint64_t& word : words) {
+      if (below(3) == 0) continue;
+      const std::uint64_t segment = below(4) == 0 ? below(24) : known[below(known.size())];
+      word = segment | below(33) * kLane | (1 + below(7)) * kKinds;
+    }
+    std::array<std::uint32_t, 32> offset{};
+    for (unsigned lane = 0; lane < offset.size(); ++lane) {
+      offset[lane] = static_cast<std::uint32_t>(
+          4 * (words.size() == 200 && below(8) != 0 ? 6 * lane : below(words.size())) + below(4));
+    }
+    const std::uint64_t actors = below(4) == 0 ? 0 : ~std::uint64_t{0};
+    const std::uint64_t mark = 30 | 2 * kKinds;
+    const std::uint32_t mask = below(2) == 0 ? ~0u : static_cast<std::uint32_t>(random() | 1);
+    std::uint32_t unordered = 0, met = 0;
+    std::vector<std::uint64_t> after = words;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((mask >> lane & 1) == 0) continue;
+      const std::uint64_t word = words[offset[lane] / 4];
+      const std::uint64_t segment = word % kLane;
+      const bool is_known = segment != 0 && known[segment % known.size()] == segment;
+      if (word != 0 && !is_known) unordered |= 1u << lane;
+      for (unsigned later = lane + 1; later < 32 && actors != 0; ++later) {
+        const bool meets = (mask >> later & 1) != 0 && offset[later] / 4 == offset[lane] / 4;
+        if (meets) met |= 1u << lane;
+      }
+      std::uint64_t& marked = after[offset[lane] / 4];
+      marked = marked / kKinds * kKinds | mark | (lane & actors) * kLane;
+    }
+    for (const SimdLevel level : {SimdLevel::baseline, SimdLevel::avx2, SimdLevel::avx512}) {
+      if (level > host_simd_level()) continue;
+      const RaceRowFunctions& functions = race_row_functions(name_of(level));
+      std::vector<std::uint64_t> marked = words;
+      const OrderedRow row{marked.data(), offset.data(), known.data(), mark, actors, mask};
+      ASSERT_EQ(functions.find_unordered(row), unordered) << name_of(level) << ' ' << round;
+      ASSERT_EQ(functions.mark_ordered(row), met) << name_of(level) << ' ' << round;
+      ASSERT_EQ(marked, after) << name_of(level) << ' ' << round;
+    }
   }
 }
 
