@@ -59,11 +59,7 @@ void FenceOrder::fence(const Fence& fence) {
     if (fence_acquires(fence.order)) {
       self.fold();
       if (!self.observed.is_empty()) threads_.learn(fence.place, self, self.observed.at(reach));
-      if (reach == Reach::grid) {
-        self.observed = {};
-        self.seen.clear();
-        self.folded = 0;
-      }
+      if (reach == Reach::grid) self.forget_observed();
     }
     const bool is_sc = fence.order == ptx::Order::sc && reach == Reach::grid;
     if (is_sc && !self.sc_observed.is_empty()) {
@@ -121,15 +117,15 @@ void FenceOrder::gather(const WarpPlace& place, std::uint32_t lanes, Told& all) 
 
 void FenceOrder::hand_on(const WarpPlace& place, std::uint32_t lanes, Told& all) {
   if (!all.times.empty()) {
-    std::ranges::sort(all.times, {}, &ThreadTime::thread);
+    arrange(all.times);
     all.fenced.learn(launches_.block_key(place), all.phase, all.times);
     all.times.clear();
   }
   if (all.fenced.is_empty() && all.observed.is_empty()) return;
   Teacher fenced(all.fenced), observed(all.observed);
   threads_.for_each_actor(place, lanes, [&](ThreadState& self) {
-    fenced.teach(self.fence.sc_of_others);
-    observed.teach(self.sc_observed);
+    if (!all.fenced.is_empty()) fenced.teach(self.fence.sc_of_others);
+    if (!all.observed.is_empty()) observed.teach(self.sc_observed);
   });
   has_sc_[place.slot] = true;
   threads_.changed(place);

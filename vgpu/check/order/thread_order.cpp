@@ -125,7 +125,7 @@ void ThreadOrder::meet(const Meeting& meeting) {
     if (has_sc && arrivals_[place.slot].empty()) fences_.gather(place, lanes, fences);
     gather(meeting, place, lanes, all);
   }
-  std::ranges::sort(all.times, {}, &ThreadTime::thread);
+  arrange(all.times);
   all.common.learn(launches_.block_key(place), threads_.phase_of(place), all.times);
   for (const WarpLanes& of_warp : meeting.released) {
     place.warp = of_warp.warp;

@@ -44,6 +44,23 @@ void ThreadState::fold() {
   for (; folded < seen.size(); ++folded) observed.join(seen[folded].released_clocks);
 }
 
+void ThreadState::forget_observed() {
+  if (!observed.is_empty()) observed = {};
+  seen.clear();
+  folded = 0;
+}
+
+// Mostly it has done little in the place of another one.
+void ThreadState::begin(const VectorClock& known) {
+  knows = known;
+  tick = copier_tick = 0;
+  groups.clear();
+  if (!fence.is_empty()) fence = {};
+  forget_observed();
+  if (!sc_observed.is_empty()) sc_observed = {};
+  compact_at = kCompactAt;
+}
+
 // Merges the entries so that each variable has one.  What no fence has asked for is not folded.
 void ThreadState::compact() {
   if (folded != 0) fold();
@@ -60,7 +77,7 @@ void ThreadState::compact() {
   }
   seen = std::move(compacted);
   if (folded != 0) folded = seen.size();
-  compact_at = 32 + 2 * seen.size();
+  compact_at = kCompactAt + 2 * seen.size();
 }
 
 VectorClock ThreadState::all_observed() const {

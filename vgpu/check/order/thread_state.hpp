@@ -66,11 +66,17 @@ struct ThreadState {
     ReleasedClocks released_clocks;
   };
   std::vector<Seen> seen;
-  std::size_t folded = 0, compact_at = 32;
+  static constexpr std::size_t kCompactAt = 32;
+  std::size_t folded = 0, compact_at = kCompactAt;
 
   //   chain: a later observer of the same chain observes at least as much
   void observe(std::uint64_t variable, std::uint64_t chain, const ReleasedClocks& released_clocks);
   void fold();
+  // Forgets what was observed.
+  void forget_observed();
+  // A thread begins.
+  //   known: at its start
+  void begin(const VectorClock& known);
   // Returns everything that operations with the reach of the grid have observed.
   [[nodiscard]] VectorClock all_observed() const;
 

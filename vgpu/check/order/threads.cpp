@@ -38,10 +38,7 @@ void Threads::begin_block(const WarpPlace& place, SegmentId first_segment,
   slot.first_segment = first_segment;
   slot.alike = true;
   slot.common = known;
-  for (Warp& warp : slot.warps) {
-    warp = {};
-    warp.common.knows = known;
-  }
+  for (Warp& warp : slot.warps) warp.begin(known);
 }
 
 void Threads::complete_barrier(const WarpPlace& place) {
@@ -145,6 +142,15 @@ bool Threads::await_copies_together(const WarpPlace& place, std::uint32_t lanes,
   slot.alike = false;
   changed(place);
   return true;
+}
+
+void Threads::Warp::begin(const VectorClock& known) {
+  common.begin(known);
+  each.reset();
+  awaited = {};
+  awaited_before = met_at = 0;
+  segment = {};
+  has_acted = false;
 }
 
 void Threads::Warp::put_down_awaited() const {

@@ -204,6 +204,9 @@ class Threads {
     std::array<SegmentId, 2> segment{};
     bool has_acted = false;  // since take_has_acted(), or a barrier of all
 
+    // The threads of another block begin.
+    //   known: to them
+    void begin(const VectorClock& known);
     [[nodiscard]] const ThreadState& lane(unsigned lane) const {
       put_down();
       return each == nullptr ? common : (*each)[lane];

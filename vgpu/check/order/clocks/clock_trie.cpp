@@ -53,6 +53,13 @@ class Times {
 
 }  // namespace
 
+void arrange(std::vector<ThreadTime>& times) {
+  std::ranges::sort(times, {}, &ThreadTime::thread);
+  std::vector<ThreadTime> arranged;
+  for (const ThreadTime& time : times) append(arranged, time);
+  times = std::move(arranged);
+}
+
 struct ClockTrie::Fork : Node {
   std::array<Node*, kFan> child{};
 };

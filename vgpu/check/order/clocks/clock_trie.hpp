@@ -30,6 +30,9 @@ struct ThreadTime {
   friend bool operator==(const ThreadTime&, const ThreadTime&) = default;
 };
 inline constexpr Tick kAnyPhase = ~Tick{0};
+// Sorts what is known of different threads; neighbours of which the same is known become one
+// element.
+void arrange(std::vector<ThreadTime>& times);
 
 class ClockTrie {
  public:

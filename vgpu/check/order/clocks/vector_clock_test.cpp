@@ -327,5 +327,11 @@ TEST(VectorClock, TheLatestReleasesAreFoundFirst) {
   EXPECT_TRUE(finds(0, 1));
 }
 
+TEST(ThreadTimes, OfNeighboursThatAreAlikeBecomeOne) {
+  std::vector<ThreadTime> times{{64, 3, 1, 32}, {0, 3, 1, 32}, {96, 4, 1, 1}, {32, 3, 1, 32}};
+  arrange(times);
+  EXPECT_EQ(times, (std::vector<ThreadTime>{{0, 3, 1, 96}, {96, 4, 1, 1}}));
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu
