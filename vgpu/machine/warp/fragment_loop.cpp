@@ -314,9 +314,9 @@ std::optional<Step> FragmentLoop::access_otherwise(Turn& turn, const Instr& inst
 // The machine's memory is sequentially consistent, so a fence is only reported.
 void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
                          std::uint32_t lanes) const {
+  if (instr[MemoryOperand::address].bank == Bank::none) return report_fence(run, lanes, nullptr);
   std::array<MapPlace, kWarpLanes> maps;
-  const bool has_maps = instr[MemoryOperand::address].bank != Bank::none;
-  for (std::uint32_t rest = has_maps ? lanes : 0; rest != 0; rest &= rest - 1) {
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint64_t address =
         address_of({row_of(run.banks, instr[MemoryOperand::address]), true, 0, 0}, lane);
@@ -324,6 +324,12 @@ void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
     if (allocation == nullptr) continue;
     maps[lane] = {allocation, static_cast<std::uint32_t>(address - allocation->address)};
   }
+  report_fence(run, lanes, &maps);
+}
+
+void FragmentLoop::report_fence(const RunningFragment& run, std::uint32_t lanes,
+                                const std::array<MapPlace, kWarpLanes>* maps) const {
+  const Instr& instr = launch_.program().code[run.pc];
   const bool controls_grids = instr.opcode == ptx::Opcode::griddepcontrol_;
   const Fence event{&launch_.program(),
                     launch_.place_of(run.slot, run.warp),
@@ -336,7 +342,7 @@ void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
                     instr.modifiers.space,
                     controls_grids && !instr.modifiers.arrive,
                     controls_grids && instr.modifiers.arrive,
-                    has_maps ? &maps : nullptr};
+                    maps};
   launch_.notify([&](Observer& observer) { observer.on_fence(event); });
 }
 

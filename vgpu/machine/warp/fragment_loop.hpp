@@ -4,6 +4,7 @@
 // The loop only dispatches; each component executes its own instructions.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -86,6 +87,8 @@ class FragmentLoop {
   std::uint32_t compute_in_line(RunningFragment& run, const Instr* code, std::uint32_t limit);
   bool jump(RunningFragment& run, const Instr& instr, std::uint32_t taken);
   void fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes) const;
+  void report_fence(const RunningFragment& run, std::uint32_t lanes,
+                    const std::array<MapPlace, kWarpLanes>* maps) const;
 
   // fragment_loop_native.cpp
   static NativeStep execute_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
