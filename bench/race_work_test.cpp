@@ -28,7 +28,7 @@ constexpr int kSmall = 32'768;  // elements
 // The bounds of a launch over kSmall elements.
 const std::map<std::string, RaceWork> kBounds{
     {"block_scan", {168, 0, 0, 0}},
-    {"block_scan_fenced", {1184, 0, 0, 0}},
+    {"block_scan_fenced", {168, 0, 0, 0}},
     {"histogram", {137, 9, 0, 0}},
     {"histogram_fenced", {137, 9, 0, 0}},
     {"histogram_releasing", {137, 9, 0, 0}},

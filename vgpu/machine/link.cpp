@@ -70,11 +70,31 @@ bool launches(const Program& program, const Instr& instr) {
          function == DeviceFunction::__cudaCDP2MemsetAsync;
 }
 
+// Returns whether the instruction is a fence that orders threads only together with strong
+// operations: patterns consist of both (PTX ISA 8.8).
+bool is_plain_fence(const Instr& instr) {
+  return instr.kind == InstrKind::fence && instr.opcode != ptx::Opcode::griddepcontrol_ &&
+         !instr.modifiers.proxy && !instr.modifiers.object_inits && !instr.modifiers.tensor_map;
+}
+
+// Returns whether the instruction may be a strong operation of memory that threads share.
+bool is_strong(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::load:
+    case InstrKind::store: return instr.modifiers.order != ptx::Order::weak;
+    case InstrKind::atomic:
+    case InstrKind::heap_allocate:
+    case InstrKind::heap_free:
+    case InstrKind::device_call: return true;
+    default: return false;
+  }
+}
+
 // Returns whether the instruction can order threads by something other than a barrier of their
 // whole block.
 bool synchronizes_threads(const Instr& instr) {
   switch (ptx::row_of(instr.opcode).family) {
-    case ptx::Family::fence:
+    case ptx::Family::fence: return !is_plain_fence(instr);
     case ptx::Family::barrier_object:
     case ptx::Family::warpgroup:
     case ptx::Family::tensor_memory:
@@ -127,10 +147,13 @@ void link(Program& program, SimdLevel level) {
   program.passing_edges = find_passing_edges(program);
   program.has_collectives = program.has_constant_accesses = false;
   program.synchronizes_threads = program.has_named_barriers || program.uses_clusters;
+  bool has_fences = false, has_strong = false;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     Instr& instr = program.code[pc];
     program.has_constant_accesses |= instr.modifiers.space == ptx::Space::constant;
     program.synchronizes_threads |= synchronizes_threads(instr) || launches(program, instr);
+    has_fences |= is_plain_fence(instr);
+    has_strong |= is_strong(instr);
     switch (instr.kind) {
       case InstrKind::compute:
         instr.compute = find_compute(instr, level);
@@ -156,6 +179,7 @@ void link(Program& program, SimdLevel level) {
       default: break;
     }
   }
+  program.synchronizes_threads |= has_fences && has_strong;
   list_noncoherent_accesses(program);
 }
 

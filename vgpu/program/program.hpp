@@ -272,8 +272,9 @@ struct Program {
   // Blocks may access each other's shared memory, or synchronise.
   bool uses_clusters = false;
   bool has_grid_workspace = false;  // %envreg1 and %envreg2, used by grid barriers
-  // Set by link(): threads can be ordered by something other than whole-block barriers (fences,
-  // acquire and release, barriers of a part of a block or a warp, mbarriers, asynchronous copies).
+  // Set by link(): threads can be ordered by something other than whole-block barriers (fences
+  // with strong operations, acquire and release, barriers of a part of a block or a warp,
+  // mbarriers, asynchronous copies).
   bool synchronizes_threads = false;
   std::uint32_t max_threads = 1024;  // per block: .maxntid, or the device's limit
   // Set by link(): lanes of a warp exchange values by shfl, vote, match, redux or elect.
