@@ -24,12 +24,12 @@ bool are_of_one_warpgroup(const Segment& one, const Segment& other) {
          one.agent_block == other.agent_block && one.launch == other.launch;
 }
 
-// The segments that have accessed all cells of a chunk; 0: several, or none, or lists.
+// The segments that have accessed all cells of a chunk.
 struct ChunkSegments {
-  SegmentId write = 0, read = 0;
+  SegmentId write = 0;  // 0: several, or none
   bool has_list = false;
+  bool is_read_alike = false;  // all cells by one segment, or none
   [[nodiscard]] bool has_one_write() const { return write != 0 && !has_list; }
-  [[nodiscard]] bool has_one_read() const { return read != 0 && !has_list; }
 };
 template <std::uint32_t kCount>
 ChunkSegments segments_of(const Cell* cells) {
@@ -44,10 +44,10 @@ ChunkSegments segments_of(const Cell* cells) {
   const Words first = words_of(0);
   Words others{};
   for (std::uint32_t i = 1; i < kCount; ++i) others |= words_of(i) ^ first;
-  const auto segment_in = [&](unsigned word) {
-    return static_cast<SegmentId>((others[word] & kSegment) == 0 ? first[word] & kSegment : 0);
-  };
-  return {segment_in(0), segment_in(1), ((first[1] | others[1]) & Cell::kIsList) != 0};
+  const bool has_one_write = (others[0] & kSegment) == 0;
+  const bool has_list = ((first[1] | others[1]) & Cell::kIsList) != 0;
+  return {static_cast<SegmentId>(has_one_write ? first[0] & kSegment : 0), has_list,
+          !has_list && (others[1] & kSegment) == 0};
 }
 
 ChunkSegments segments_of(const Cell* cells, unsigned shift) {
@@ -75,42 +75,122 @@ bool ProxyReads::take(CheckedRow& row, const ProductRead& read) {
   Meets meets;
   meets.of_product = read.program->code[read.pc].kind == InstrKind::group_load;
   if (!read.is_of_warp()) meets.only_lane = read.first_lane;
-  Cell* const cells = row.memory->cells();
-  const unsigned shift = row.memory->shift();
-  const std::uint32_t count = ProductRead::kChunkBytes >> shift;
-  read_by_.clear();
-  for (const std::uint32_t offset : read.chunks) {
-    const Cell* const chunk = &cells[offset >> shift];
-    const ChunkSegments segments = segments_of(chunk, shift);
-    read_by_.push_back(segments.has_one_read() ? segments.read : 0);
-    if (segments.has_one_write() && meets.is_seen_by_all(segments.write)) continue;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (!is_clean(row, meets, chunk[i])) return false;
-    }
+  CellMemory& memory = *row.memory;
+  Tile& tile = tile_of(memory, read);
+  const std::uint64_t reader = reader_of(read);
+  const bool is_known = tile.is_of(memory, read);
+  if (is_known && is_visible(row, tile, reader)) {
+    is_read_alike_.assign(read.chunks.size(), true);
+  } else if (!look_at_chunks(row, meets, read, tile)) {
+    return false;
   }
-  for (std::uint32_t number = 0; number < read.chunks.size(); ++number) {
-    leave(row, meets, read, number, {&cells[read.chunks[number] >> shift], count});
-  }
+  if (!is_known) tile.readers.clear();
+  constexpr std::size_t kReadersMax = 16;
+  const bool is_new = std::ranges::find(tile.readers, reader) == tile.readers.end();
+  if (is_new && tile.readers.size() < kReadersMax) tile.readers.push_back(reader);
+  leave(row, meets, read);
   return true;
 }
 
-// Leaves the reads of a chunk in its cells, which are clean.
-void ProxyReads::leave(CheckedRow& row, Meets& meets, const ProductRead& read, std::uint32_t number,
-                       std::span<Cell> cells) {
-  const SegmentId by = read_by_[number];
-  if (by != 0 && by == meets.standing) return;
-  const std::size_t of_word = cells.size() / (ProductRead::kChunkBytes / 4);
-  // A chunk may be read twice.
-  const bool are_replaced = by != 0 && by == meets.replaced && by != row.now &&
-                            Record{cells.front().rest}.segment() == by;
-  for (std::uint32_t i = 0; i < cells.size(); ++i) {
-    const unsigned lane = read.lane_at(number, static_cast<std::uint32_t>(i / of_word));
-    if (are_replaced) {
-      cells[i].rest = Record::of(row.now, lane, read.pc).bits;
-    } else {
-      leave(row, meets, lane, cells[i]);
+bool ProxyReads::Tile::is_of(const CellMemory& of, const ProductRead& read) const {
+  return memory == &of && changes == of.changes() && std::ranges::equal(chunks, read.chunks);
+}
+
+// Returns where what is known of the product's chunks is kept.
+ProxyReads::Tile& ProxyReads::tile_of(const CellMemory& memory, const ProductRead& read) {
+  const auto of_memory = reinterpret_cast<std::uintptr_t>(&memory) / sizeof memory;
+  const std::size_t first = read.chunks.front() / ProductRead::kChunkBytes;
+  return tiles_[(first ^ first / kTiles ^ of_memory) % kTiles];
+}
+
+std::uint64_t ProxyReads::reader_of(const ProductRead& read) const {
+  constexpr std::uint64_t kWarp = std::uint64_t{1} << 63;
+  return state_.order.threads().key_of(read.place, read.first_lane) |
+         (read.is_of_warp() ? kWarp : 0);
+}
+
+// What is visible to a thread once stays so.
+bool ProxyReads::is_visible(CheckedRow& row, const Tile& tile, std::uint64_t reader) {
+  if (std::ranges::find(tile.readers, reader) != tile.readers.end()) return true;
+  return std::ranges::all_of(
+      tile.writes, [&](SegmentId by) { return by < row.first || visible_lanes(row, by) == ~0u; });
+}
+
+// Returns whether no read of the product can race.  Fills in the tile.
+bool ProxyReads::look_at_chunks(CheckedRow& row, Meets& meets, const ProductRead& read,
+                                Tile& tile) {
+  CellMemory& memory = *row.memory;
+  const std::uint32_t count = ProductRead::kChunkBytes >> memory.shift();
+  const auto add = [&](SegmentId by) {
+    if (!tile.writes.empty() && tile.writes.back() == by) return;
+    if (std::ranges::find(tile.writes, by) == tile.writes.end()) tile.writes.push_back(by);
+  };
+  bool is_tile = has_tiles_ = true;
+  tile.writes.clear();
+  is_read_alike_.clear();
+  for (const std::uint32_t offset : read.chunks) {
+    const Cell* const chunk = memory.cells_for_products() + (offset >> memory.shift());
+    const ChunkSegments segments = segments_of(chunk, memory.shift());
+    is_read_alike_.push_back(segments.is_read_alike);
+    is_tile &= segments.is_read_alike && segments.has_one_write();
+    if (segments.has_one_write()) add(segments.write);
+    if (segments.has_one_write() && meets.is_seen_by_all(segments.write)) continue;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!is_clean(row, meets, chunk[i])) {
+        tile.memory = nullptr;
+        return false;
+      }
     }
   }
+  tile.memory = is_tile ? &memory : nullptr;
+  tile.changes = memory.changes();
+  tile.chunks.assign(read.chunks.begin(), read.chunks.end());
+  return true;
+}
+
+// Leaves the reads of a product in its cells, which are clean.
+void ProxyReads::leave(CheckedRow& row, Meets& meets, const ProductRead& read) {
+  CellMemory& memory = *row.memory;
+  const std::uint32_t count = ProductRead::kChunkBytes >> memory.shift();
+  const std::uint32_t of_word = count / (ProductRead::kChunkBytes / 4);
+  bool obeys = true;  // Tile's rule of reads, where it did before; a chunk may be read twice
+  for (std::uint32_t number = 0; number < read.chunks.size(); ++number) {
+    Cell* const cells = memory.cells_for_products() + (read.chunks[number] >> memory.shift());
+    if (obeys && is_read_alike_[number]) {
+      obeys = leave_alike(row, meets, read, number, {cells, count});
+      if (obeys) continue;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      leave(row, meets, read.lane_at(number, i / of_word), cells[i]);
+    }
+  }
+  if (!obeys) memory.has_changed();
+}
+
+// Leaves the reads of a chunk that obeys Tile's rule of reads.  False: nothing was done, and some
+// cells may need lists.
+bool ProxyReads::leave_alike(CheckedRow& row, Meets& meets, const ProductRead& read,
+                             std::uint32_t number, std::span<Cell> cells) {
+  const Record before{cells.front().rest};
+  const SegmentId by = before.segment();
+  if (before.bits != 0) {
+    if (by == meets.standing) return true;
+    if (by == row.now && !read.is_of_warp() && before.lane() == read.first_lane) return true;
+    if (meets.of_product && is_of_product(row, meets, by)) {
+      meets.standing = by;
+      return true;
+    }
+    if (by != meets.replaced) {
+      if (by == row.now || !causality_.all_before(row, by)) return false;
+      meets.replaced = by;
+    }
+  }
+  const std::size_t of_word = cells.size() / (ProductRead::kChunkBytes / 4);
+  for (std::uint32_t word = 0; word < ProductRead::kChunkBytes / 4; ++word) {
+    const std::uint64_t record = Record::of(row.now, read.lane_at(number, word), read.pc).bits;
+    for (Cell& cell : cells.subspan(word * of_word, of_word)) cell.rest = record;
+  }
+  return true;
 }
 
 //   for_each_cell(visit): calls visit(lane, cell) for each cell of each lane

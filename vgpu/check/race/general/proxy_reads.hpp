@@ -3,11 +3,16 @@
 // Nearly always, what is read was written by few segments, each of which comes before all lanes of
 // the row through proxy fences, and nothing but reads has happened since.  Then the row needs one
 // answer for each of these segments.
+//
+// Four warps read the columns of a product, and a loop may read a tile again.  So what a walk over
+// the cells of a product's chunks has found is kept, as long as nothing but such reads accesses the
+// memory.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "vgpu/check/race/general/general_state.hpp"
@@ -24,8 +29,25 @@ class ProxyReads {
   // writers.  False: nothing was done.
   bool take(CheckedRow& row);
   bool take(CheckedRow& row, const ProductRead& read);
+  // Segments have new numbers, or memory has ended.
+  void forget_tiles() {
+    if (std::exchange(has_tiles_, false)) tiles_ = {};
+  }
 
  private:
+  // The chunks of a product.  In each, all cells are of one segment that wrote them and of one, or
+  // none, that read them; there are no lists.
+  struct Tile {
+    const CellMemory* memory = nullptr;  // null: none
+    std::uint64_t changes = 0;           // of the memory
+    std::vector<std::uint32_t> chunks;
+    std::vector<SegmentId> writes;  // each once
+    // The threads, or first threads of warps, to which the writes are visible.
+    std::vector<std::uint64_t> readers;
+    [[nodiscard]] bool is_of(const CellMemory& of, const ProductRead& read) const;
+  };
+  static constexpr std::size_t kTiles = 64;
+
   // A read of the running row, and what is known of the segments that it meets.
   struct Meets {
     // Lanes of a segment whose writes are visible to the row.
@@ -59,8 +81,13 @@ class ProxyReads {
   bool take(CheckedRow& row, Meets& meets, ForEachCell for_each_cell);
   bool is_clean(CheckedRow& row, Meets& meets, const Cell& cell);
   void leave(CheckedRow& row, Meets& meets, unsigned lane, Cell& cell);
-  void leave(CheckedRow& row, Meets& meets, const ProductRead& read, std::uint32_t number,
-             std::span<Cell> cells);
+  Tile& tile_of(const CellMemory& memory, const ProductRead& read);
+  [[nodiscard]] std::uint64_t reader_of(const ProductRead& read) const;
+  bool is_visible(CheckedRow& row, const Tile& tile, std::uint64_t reader);
+  bool look_at_chunks(CheckedRow& row, Meets& meets, const ProductRead& read, Tile& tile);
+  void leave(CheckedRow& row, Meets& meets, const ProductRead& read);
+  bool leave_alike(CheckedRow& row, Meets& meets, const ProductRead& read, std::uint32_t number,
+                   std::span<Cell> cells);
   bool is_visible(CheckedRow& row, Meets& meets, const Record& write);
   bool is_visible_to_lane(CheckedRow& row, const Record& write, unsigned lane);
   std::uint32_t visible_lanes(CheckedRow& row, SegmentId by);
@@ -71,8 +98,9 @@ class ProxyReads {
 
   GeneralState& state_;
   RowCausality& causality_;
-  // The segment that has read all cells of a chunk of the product, before it; 0: several, or none.
-  std::vector<SegmentId> read_by_;
+  std::array<Tile, kTiles> tiles_;
+  bool has_tiles_ = false;
+  std::vector<bool> is_read_alike_;  // by chunk of the running product: Tile's rule of reads holds
 };
 
 }  // namespace warpcheck::vgpu

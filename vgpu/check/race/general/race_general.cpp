@@ -44,6 +44,7 @@ void GeneralRaceChecker::reset(WarpModel model) {
   checks_.clear();
   causality_.forget_answers();
   reports_.forget_answers();
+  weak_.forget_tiles();
   state_.variables.reset();
   state_.polls.reset();
   state_.takes.reset();
@@ -459,6 +460,7 @@ void GeneralRaceChecker::on_free(const Allocation& allocation) {
   catch_up();
   polls_.forget();
   state_.memories.forget(allocation.id);
+  weak_.forget_tiles();
   deferred_.forget(allocation.id);
   reads_.forget(allocation.id);
   state_.variables.forget(allocation.id);
@@ -581,6 +583,7 @@ void GeneralRaceChecker::tidy_up() {
   owners_.renew_thresholds(renewed);
   causality_.forget_answers();
   state_.proxy_fences.forget_answers();
+  weak_.forget_tiles();
   reports_.forget_answers();
   std::size_t cells = 0;
   state_.memories.for_each([&](const CellMemory& memory) { cells += memory.size(); });

@@ -29,6 +29,8 @@ class WeakAccesses {
   bool take_product(CheckedRow& row, const ProductRead& read) {
     return proxy_reads_.take(row, read);
   }
+  // Segments have new numbers, or memory has ended.
+  void forget_tiles() { proxy_reads_.forget_tiles(); }
   // Records a row of words of neighbouring lanes in lines, if no lane can race.  False: the row
   // must be checked; a part of it may have been recorded.
   //   part: has its segment, pc and role

@@ -318,6 +318,7 @@ void CellLists::prune(CellList& list, const ThreadOrder& order) {
 }
 
 void CellMemory::allocate() {
+  has_changed();
   const std::size_t count = (std::size_t{bytes_} >> shift_) + 1;
   pages_ = HostPages(count * sizeof(Cell), std::byte{0});
   if (pages_.is_empty()) throw std::bad_alloc();

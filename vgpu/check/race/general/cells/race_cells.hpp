@@ -284,7 +284,15 @@ class CellMemory {
   [[nodiscard]] std::uint32_t cell_bytes() const { return 1u << shift_; }
   [[nodiscard]] bool is_words() const { return shift_ == 2; }
   [[nodiscard]] unsigned shift() const { return shift_; }  // cell number = byte offset >> shift
-  [[nodiscard]] Cell* cells() { return cells_in(pages_); }
+  [[nodiscard]] Cell* cells() {
+    has_changed();
+    return cells_in(pages_);
+  }
+  // Returns them for the reads of a product, which change nothing but what they say of reads.
+  [[nodiscard]] Cell* cells_for_products() { return cells_in(pages_); }
+  // Returns a number that is another one after each change of cells.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
+  void has_changed() { ++changes_; }
   [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t size() const {  // in cells
     return pages_.is_empty() ? 0 : (std::size_t{bytes_} >> shift_) + 1;
@@ -292,6 +300,7 @@ class CellMemory {
   // Calls visit(cell, number) for every cell that may have a record.
   template <typename Visit>
   void for_each_seen(Visit visit) {
+    has_changed();
     for_each_seen(pages_, size(), visit);
   }
 
@@ -317,6 +326,7 @@ class CellMemory {
   // The latest launch with an access is the one before this; it has accessed these bytes, at most.
   std::uint32_t launches_ = 0;
   CellBytes accessed_;
+  std::uint64_t changes_ = 0;
   std::uint32_t bytes_ = 0;
   unsigned shift_ = 2;
 };
