@@ -477,6 +477,9 @@ void UnwrittenMemory::update(Access& access, MemoryShadow& shadow) {
   if (writes_partially) bits = access.undefined_bits;
   find(access, shadow);
   if (!exchanges) {
+    // What is defined stays so; the shapes of stores to shared memory are of no interest.
+    const bool are_defined = (written.mask | access.undefined) == 0;
+    if (are_defined && access.space == ptx::Space::shared && !writes_partially) return;
     written.mask |= access.undefined;
     if (access.undefined != 0) written.origin = access.origin;
     if (operation != ptx::AtomOp::cas) written.values = {0, ~0u};
