@@ -6,6 +6,7 @@
 // rax, rdx and r8 are preserved.  Nothing has been marked if the row must be reported, unless all
 // that it says is that a word was read by many, or lanes of the row share a word: then the marks
 // refuse the row when it is reported, too.
+#include <algorithm>
 #include <cstddef>
 
 #include "vgpu/machine/native/emit_record.hpp"
@@ -188,8 +189,44 @@ void RecordEmitter::scatter_owners() {
   }
 }
 
+// Jumps to `apart` if lanes lie at one distance, as members of structs or a column do, so that no
+// two of them share a word.
+void RecordEmitter::go_if_apart(asmjit::Label apart) {
+  const asmjit::Label together = a.newLabel();
+  const auto from_lane = [](std::uint32_t lane, std::uint32_t size) {
+    return field(offsetof(NativeFrame, offsets) + std::size_t{4} * lane, size);
+  };
+  a.mov(x86::ecx, from_lane(1, 4));
+  a.sub(x86::ecx, from_lane(0, 4));
+  a.vmovd(x86::xmm1, x86::ecx);
+  a.vpbroadcastd(vec(1), x86::xmm1);
+  static_assert(kWarpLanes == 1 << 5);
+  a.shl(x86::ecx, 5);
+  a.jz(together);
+  const std::uint32_t lanes = vector_bytes() / 4;
+  for (std::uint32_t lane = 0; lane < kWarpLanes; lane += lanes) {
+    const std::uint32_t first = std::min(lane, kWarpLanes - 1 - lanes);
+    load(vec(2), from_lane(first + 1, 0));
+    a.emit(Inst::kIdVpsubd, vec(2), vec(2), from_lane(first, 0));
+    if (is_512_) {
+      a.emit(Inst::kIdVpcmpeqd, x86::k1, vec(2), vec(1));
+      a.kortestw(x86::k1, x86::k1);
+      a.jnc(together);  // some differ
+    } else {
+      a.emit(Inst::kIdVpcmpeqd, vec(2), vec(2), vec(1));
+      a.vpmovmskb(x86::ecx, x86::ymm2);
+      a.cmp(x86::ecx, -1);
+      a.jne(together);
+    }
+  }
+  a.jmp(apart);
+  a.bind(together);
+}
+
 // Jumps to `met` if lanes share a word: a later lane has replaced the mark of an earlier one.
 void RecordEmitter::check_owners(asmjit::Label met) {
+  const asmjit::Label apart = a.newLabel();
+  go_if_apart(apart);
   for (unsigned part = 0; part < kWordRowBytes / vector_bytes(); ++part) {
     gather_owners(1, part);
     a.emit(xor_id(), vec(2), vec(1), vec(kFirstMarks + part));
@@ -201,6 +238,7 @@ void RecordEmitter::check_owners(asmjit::Label met) {
     }
     a.jnz(met);
   }
+  a.bind(apart);
 }
 
 // Jumps to `reported` if one of the marks, in vec(from), is written and of this period.  vec(5):

@@ -60,6 +60,7 @@ class RecordEmitter : public RegisterEmitter {
   void find_owners(const Site& site, Pattern pattern, asmjit::Label met);
   void put_owners(const Site& site, Pattern pattern);
   void scatter_owners();
+  void go_if_apart(asmjit::Label apart);
   void check_owners(asmjit::Label met);
   void refuse_written(unsigned from, asmjit::Label reported);
   void find_mark_of_many();
