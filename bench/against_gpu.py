@@ -74,7 +74,7 @@ __global__ void run(const float* data, int* out, int n) {
     "approximate": r"""// note: approximations
 __global__ void run(const float* data, int* out, int n) {
   const int i = blockIdx.x * 128 + threadIdx.x;
-  out[i] = __float_as_int(__sinf(data[i]) + __log2f(data[i] + 1.0f));
+  out[i] = __float_as_int(__sinf(data[i] * 0.05f + 0.5f) * __log2f(data[i] + 2.0f));  // without cancellation
 }
 """,
     "order": r"""// note: order of threads

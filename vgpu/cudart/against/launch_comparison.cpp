@@ -75,16 +75,22 @@ LaunchComparison::Origin LaunchComparison::origin_of(const LaunchImage& before,
                                 fmt::join(equal, ", "))};
   }
   const std::vector<std::string> approximate = approximate_instructions(*facts.program);
+  const std::string approximations = fmt::format("{}", fmt::join(approximate, ", "));
   if (!approximate.empty() && difference.ulps.value_or(UINT64_MAX) <= kApproximateUlps) {
-    return {
-        .is_allowed = true,
-        .text = fmt::format("the results of {} are approximations", fmt::join(approximate, ", "))};
+    return {.is_allowed = true,
+            .text = fmt::format("the results of {} are approximations", approximations)};
   }
   if (facts.has_findings) {
     return {.is_allowed = true,
             .text = "the kernel's result is not defined: see the findings of this launch"};
   }
-  return {.text = "the device gives this result at every level of the assembler's optimisation"};
+  std::string text = "the device gives this result at every level of the assembler's optimisation";
+  if (!approximate.empty() && difference.ulps) {
+    text +=
+        fmt::format("; the results of {} are approximations, but this differs by more than {} ulp",
+                    approximations, kApproximateUlps);
+  }
+  return {.text = std::move(text)};
 }
 
 std::string LaunchComparison::shrink(const LaunchImage& before) {

@@ -38,6 +38,12 @@ bool is_debug(std::string_view line) {
   return text.starts_with(".loc") || text.starts_with(".file") || text.starts_with("//");
 }
 
+// The first instruction of a line, and what ends it: a line of `asm` may have several, in braces.
+std::string_view first_instruction(std::string_view line) {
+  if (is_debug(line)) return line;
+  return line.substr(0, std::min(line.find_first_of(";{}"), line.size() - 1) + 1);
+}
+
 int braces(std::string_view line) {
   return static_cast<int>(std::ranges::count(line, '{') - std::ranges::count(line, '}'));
 }
@@ -174,14 +180,20 @@ std::vector<std::string> with_copies(std::string_view ptx) {
 
 std::string without_contraction(std::string_view ptx) {
   std::string strict;
-  for (const std::string_view line : split(ptx, '\n')) {
-    const std::string_view mnemonic = mnemonic_of(line);
-    if (!may_be_contracted(mnemonic)) {
-      strict += std::string(line) + "\n";
-      continue;
+  for (std::string_view line : split(ptx, '\n')) {
+    while (!line.empty()) {
+      const std::string_view instruction = first_instruction(line);
+      const std::string_view mnemonic = mnemonic_of(instruction);
+      const std::size_t dot =
+          may_be_contracted(mnemonic)
+              ? static_cast<std::size_t>(mnemonic.data() - instruction.data()) + 3
+              : instruction.size();
+      strict += instruction.substr(0, dot);
+      if (dot < instruction.size()) strict += ".rn";
+      strict += instruction.substr(dot);
+      line.remove_prefix(instruction.size());
     }
-    const auto dot = static_cast<std::size_t>(mnemonic.data() - line.data()) + 3;
-    strict += std::string(line.substr(0, dot)) + ".rn" + std::string(line.substr(dot)) + "\n";
+    strict += "\n";
   }
   return strict;
 }

@@ -17,14 +17,18 @@ TEST(WithoutContraction, OnlyOperationsWithoutARoundingGetOne) {
                                 "\tadd.rz.f32 %f1, %f2, %f3;\n"
                                 "\tadd.s32 %r1, %r2, %r3;\n"
                                 "\tmul.wide.s32 %rd1, %r2, 4;\n"
-                                "\tadd.f16x2 %r1, %r2, %r3;\n"),
+                                "\tadd.f16x2 %r1, %r2, %r3;\n"
+                                "{.reg .f32 p; mul.f32 p, %f1, %f2; @%p1 sub.f32 %f3, p, %f1;}\n"
+                                "\tmov.b64 {%r1, %r2}, %rd1;\n"),
             "\tmul.rn.f32 \t%f1, %f2, %f3;\n"
             "\tadd.rn.ftz.f32 %f1, %f2, %f3;\n"
             "@%p1 sub.rn.f64 %fd1, %fd2, %fd3;\n"
             "\tadd.rz.f32 %f1, %f2, %f3;\n"
             "\tadd.s32 %r1, %r2, %r3;\n"
             "\tmul.wide.s32 %rd1, %r2, 4;\n"
-            "\tadd.rn.f16x2 %r1, %r2, %r3;\n");
+            "\tadd.rn.f16x2 %r1, %r2, %r3;\n"
+            "{.reg .f32 p; mul.rn.f32 p, %f1, %f2; @%p1 sub.rn.f32 %f3, p, %f1;}\n"
+            "\tmov.b64 {%r1, %r2}, %rd1;\n");
 }
 
 constexpr const char* kModule = R"(
