@@ -242,15 +242,20 @@ __global__ void counted(const int* in, int* bins, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) bins[in[i]] += 1;
 }
+__global__ void parted(const int* in, int* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, low = 4 * i, high = low + 4;
+  if (i < n)
+    for (int k = 0; k < 4; ++k) out[in[4 * i + k] < 0 ? low++ : high--] = in[4 * i + k];
+}
 )");
   const Outcome outcome =
-      kernel("kernel.cu filled faces scattered counted --trials 60 --json report.json");
+      kernel("kernel.cu filled faces scattered counted parted --trials 60 --json report.json");
   EXPECT_EQ(outcome.status, 1) << outcome.out;
   const auto report = nlohmann::json::parse(read("report.json"));
   std::vector<std::string> verdicts;
   for (const auto& claim : report["claims"]) verdicts.push_back(claim["verdict"]);
-  EXPECT_EQ(verdicts,
-            (std::vector<std::string>{"FAIL: out-of-bounds", "ok", "ok", "FAIL: data-race"}))
+  EXPECT_EQ(verdicts, (std::vector<std::string>{"FAIL: out-of-bounds", "ok", "ok",
+                                                "FAIL: data-race", "FAIL: data-race"}))
       << outcome.out;
   expect_contains(outcome.out, "  lengths: out = n\n");
   expect_contains(outcome.out, "--length 'out=n + 1' says that they are meant");

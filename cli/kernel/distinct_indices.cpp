@@ -25,7 +25,8 @@ std::vector<std::string> indices_that_may_differ(const AssumedKernel& kernel,
   std::vector<std::string> names;
   for (const ArrayParameter& array : kernel.assumptions.kernel.arrays) {
     if (array.order == ArrayParameter::Order::ascending) return {};
-    const bool is_of_indices = array.values && array.values->high > 0 &&
+    // Values that decide a branch have negative ones among them.
+    const bool is_of_indices = array.values && array.values->low >= 0 && array.values->high > 0 &&
                                array.order == ArrayParameter::Order::any &&
                                array.columns.size() == 1;
     if (is_of_indices && !kernel.is_range_given(array.name)) names.push_back(array.name);

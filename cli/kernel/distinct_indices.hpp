@@ -4,8 +4,9 @@
 // differ, passes with this condition, and the case is kept.
 //
 // Only stores count.  `hist[in[i]] += 1` reads what another thread writes, and stays an error: its
-// indices are data.  So do kernels with rows (`begin[i] .. begin[i + 1]`): of neighbours in a graph
-// some are equal.
+// indices are data.  So does a partition, where values choose the place and are none: different
+// ones would only hide the choice.  So do kernels with rows (`begin[i] .. begin[i + 1]`): of
+// neighbours in a graph some are equal.
 #pragma once
 
 #include <string>
