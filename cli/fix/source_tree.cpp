@@ -113,6 +113,21 @@ std::size_t closing_bracket(std::string_view code, std::size_t open) {
   return kNowhere;
 }
 
+std::vector<std::string_view> split_arguments(std::string_view code) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= code.size(); ++at) {
+    const char c = at < code.size() ? code[at] : ',';
+    if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
+    if (c == ')' || c == ']' || c == '}' || c == '>') --depth;
+    if (c != ',' || (depth > 0 && at < code.size())) continue;
+    parts.push_back(trimmed(code.substr(begin, at - begin)));
+    begin = at + 1;
+  }
+  return parts;
+}
+
 // Function bodies at namespace scope, and the statements in them.
 class SourceParser {
  public:

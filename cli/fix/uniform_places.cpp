@@ -169,21 +169,6 @@ std::string_view name_of_function(const SourceTree& tree, std::size_t function) 
       std::string_view(tree.code()).substr(node.begin, node.head_begin - 1 - node.begin));
 }
 
-std::vector<std::string_view> split_arguments(std::string_view code) {
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at <= code.size(); ++at) {
-    const char c = at < code.size() ? code[at] : ',';
-    if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
-    if (c == ')' || c == ']' || c == '}' || c == '>') --depth;
-    if (c != ',' || (depth > 0 && at < code.size())) continue;
-    parts.push_back(trimmed(code.substr(begin, at - begin)));
-    begin = at + 1;
-  }
-  return parts;
-}
-
 }  // namespace
 
 bool UniformPlaces::all_come_by(const Patch& patch) const {

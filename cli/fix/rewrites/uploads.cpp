@@ -21,29 +21,13 @@ struct Variable {
   Kind kind = Kind::object;
 };
 
-// The parts between commas outside of brackets.
-std::vector<std::string_view> declarators_of(std::string_view code) {
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at <= code.size(); ++at) {
-    const char c = at < code.size() ? code[at] : ',';
-    if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
-    if (c == ')' || c == ']' || c == '}' || c == '>') --depth;
-    if (c != ',' || (depth != 0 && at < code.size())) continue;
-    parts.push_back(trimmed(code.substr(begin, at - begin)));
-    begin = at + 1;
-  }
-  return parts;
-}
-
 // Those that the statement declares.
 std::vector<Variable> declared_in(std::string_view code) {
   std::vector<Variable> variables;
   code = trimmed(code);
   if (code.ends_with(';')) code.remove_suffix(1);
   bool is_first = true, has_vector = false;
-  for (const std::string_view part : declarators_of(code)) {
+  for (const std::string_view part : split_arguments(code)) {
     // Behind template arguments.
     const std::size_t types_end = part.rfind('>', part.find('='));
     const std::size_t from = is_first && types_end != kNoPart ? types_end + 1 : 0;
