@@ -24,8 +24,7 @@ namespace {
 
 vgpu::Finding seen_from_here(vgpu::Finding finding) {
   for (vgpu::AccessSide& side : finding.accesses) {
-    if (!side.file.empty()) side.file = path_from_here(side.file);
-    if (!side.header.empty()) side.header = path_from_here(side.header);
+    side.rename_files(path_from_here);
   }
   finding.count = std::max<std::uint64_t>(finding.count, 1);  // the process ended after it
   return finding;
@@ -294,6 +293,7 @@ void add_recorded(ProgramReport& report, const vgpu::Finding& recorded, bool tim
     return;
   }
   known->finding.count += finding.count;
+  vgpu::add_other_callers(finding, known->finding);
   const bool is_told = have_same(&vgpu::AccessSide::role, known->finding, finding) ||
                        std::ranges::any_of(known->of_other_roles, [&](const auto& other) {
                          return have_same(&vgpu::AccessSide::role, other, finding);

@@ -18,6 +18,7 @@ void add_expected(std::vector<ExpectedFinding>& to, vgpu::Finding finding, const
     to.push_back({std::move(finding), pair, expectation});
   } else {
     known->finding.count += finding.count;
+    vgpu::add_other_callers(finding, known->finding);
   }
 }
 

@@ -27,14 +27,13 @@ constexpr std::size_t kChainsMax = 100'000, kDepthMax = 24;
 
 // The lines of the user's code among a location and the places where it was inlined.
 SourceChain user_lines(const vgpu::Program& program, ptx::SourceLocation at) {
+  std::vector<ptx::SourceLocation> places = program.user_callers(at);
+  if (program.is_users(at)) places.insert(places.begin(), at);
   SourceChain chain;
-  for (;;) {
-    if (at.file < program.files.size() && at.line != 0 &&
-        !vgpu::is_library_header(program.files[at.file]))
-      chain.push_back({repository_path(program.files[at.file]), at.line});
-    if (at.inlined_at >= program.locations.size()) return chain;
-    at = program.locations[at.inlined_at];
+  for (const ptx::SourceLocation& place : places) {
+    chain.push_back({repository_path(program.files[place.file]), place.line});
   }
+  return chain;
 }
 
 SourceChain joined(SourceChain inner, const SourceChain& outer) {
@@ -140,7 +139,7 @@ class PointCollector {
     if (other == ptx::kNone) return point;
     const SourceChain own = user_lines(program(), point.instruction->location);
     const SourceChain lines = user_lines(program(), point.function->body[other].location);
-    if (lines != own) point.beside = text_of(lines);  // of one place, both are removed
+    if (lines != own) point.beside = warpcheck::text_of(lines);  // of one place, both are removed
     return point;
   }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/check/finding.hpp"
 #include "vgpu/ptx/edit/program_edit.hpp"
 
 namespace warpcheck {
@@ -30,11 +31,7 @@ enum class OrderKind : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(OrderKind kind);  // "block-barrier"
 
-struct SourceLine {
-  std::string file;  // as in reports
-  std::uint32_t line = 0;
-  friend auto operator<=>(const SourceLine&, const SourceLine&) = default;
-};
+using vgpu::SourceLine;  // its file as in reports
 
 // A line of the user's code, the line where that was inlined or called, and so on.
 using SourceChain = std::vector<SourceLine>;

@@ -295,6 +295,9 @@ class Page {
                          ? fmt::format(" {} by the host", side.role)
                          : fmt::format(" {} by block {} thread {}  {}", side.role,
                                        triple(side.block), triple(side.thread), side.ptx));
+      if (const std::string callers = vgpu::callers_text(side); !callers.empty()) {
+        add(item, "div", callers, "callers");
+      }
     }
   }
 

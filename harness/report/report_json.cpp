@@ -19,6 +19,14 @@ Json kinds_json(const std::vector<vgpu::FindingKind>& kinds) {
 
 Json extents_json(const Dim3& at) { return Json::array({at.x, at.y, at.z}); }
 
+Json lines_json(const std::vector<vgpu::SourceLine>& lines) {
+  Json json = Json::array();
+  for (const vgpu::SourceLine& line : lines) {
+    json.push_back({{"file", line.file}, {"line", line.line}});
+  }
+  return json;
+}
+
 Json side_json(const vgpu::AccessSide& side) {
   Json json = {{"role", side.role},
                {"block", extents_json(side.block)},
@@ -30,6 +38,8 @@ Json side_json(const vgpu::AccessSide& side) {
     json["header"] = side.header;
     json["header_line"] = side.header_line;
   }
+  if (!side.callers.empty()) json["callers"] = lines_json(side.callers);
+  if (!side.other_callers.empty()) json["other_callers"] = lines_json(side.other_callers);
   return json;
 }
 

@@ -82,6 +82,22 @@ Json location_json(const vgpu::Finding& finding, std::size_t side) {
 
 bool has_place(const vgpu::AccessSide& side) { return !side.file.empty() && side.line != 0; }
 
+// The lines that lead to each side in a function that is called.
+Json stacks_json(const vgpu::Finding& finding) {
+  Json stacks = Json::array();
+  for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
+    const vgpu::AccessSide& side = finding.accesses[i];
+    if (side.callers.empty() || !has_place(side)) continue;
+    const auto frame = [](const std::string& file, std::uint32_t line) {
+      return Json{{"location", {{"physicalLocation", physical_location(file, line)}}}};
+    };
+    Json frames = Json::array({frame(side.file, side.line)});
+    for (const vgpu::SourceLine& at : side.callers) frames.push_back(frame(at.file, at.line));
+    stacks.push_back({{"message", text_json(sentence_of(side, i + 1))}, {"frames", frames}});
+  }
+  return stacks;
+}
+
 // What a result shows of the failure to which a finding belongs.
 struct Failed {
   std::string pair, input, case_file;  // the last two may be empty
@@ -122,6 +138,9 @@ std::string message_of(const vgpu::Finding& finding, const Failed& failed) {
     const vgpu::AccessSide& side = finding.accesses[i];
     const std::string place = has_place(side) ? fmt::format(", {}:{}", side.file, side.line) : "";
     text += sentence_of(side, i + 1) + place + "\n";
+    if (const std::string callers = vgpu::callers_text(side); !callers.empty()) {
+      text += callers + "\n";
+    }
   }
   if (!failed.case_file.empty()) {
     text += fmt::format("replay: {} replay {}\n", project().program, shell_word(failed.case_file));
@@ -190,6 +209,7 @@ Json result_json(const vgpu::Finding& finding, const Failed& failed,
   if (locations.empty()) locations.push_back(fallback_location(finding, failed));
   json["locations"] = std::move(locations);
   if (!related.empty()) json["relatedLocations"] = std::move(related);
+  if (Json stacks = stacks_json(finding); !stacks.empty()) json["stacks"] = std::move(stacks);
   json["partialFingerprints"] = {{kFingerprint, vgpu::hash_of(finding)}};
   json["occurrenceCount"] = 1;
   if (suppression) json["suppressions"] = Json::array({suppression_json(*suppression)});

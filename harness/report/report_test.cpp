@@ -56,6 +56,24 @@ replay: warpcheck replay fuzz/cases/fake_scan_published/3f9a.case
 )");
 }
 
+// A store in a function, which was reached by two calls.
+Report report_of_a_called_function() {
+  Report report = published_report();
+  vgpu::AccessSide& write = report.verdict.findings[0].accesses[0];
+  write.callers = {{"tile.hpp", 7}, {"gemm.cu", 29}};
+  write.other_callers = {{"gemm.cu", 31}};
+  return report;
+}
+
+TEST(ReportText, SaysWhoCalls) {
+  const std::string text = report_text(report_of_a_called_function());
+  const std::string whole =
+      "kernels/specimens/scan_hillis_steele.cu:14   st.shared.u32\n"
+      "        called at tile.hpp:7, gemm.cu:29; also at gemm.cu:31\n"
+      "    (2) read ";
+  EXPECT_NE(text.find(whole), std::string::npos) << text;
+}
+
 TEST(ReportText, PrintsWhatDiffersFromTheDefaults) {
   Report report = published_report();
   report.search = Report::Search{.trials = 1, .shrinks = 1, .complete = false};
@@ -119,6 +137,26 @@ TEST(ReportJson, HasTheContractsFields) {
                         R"("ptx":"ld.shared.u32"})"));
   EXPECT_EQ(json["failures"][0]["kinds"], Json::parse(R"(["data-race","mismatch"])"));
   EXPECT_EQ(json["failures"][0]["case"], "fuzz/cases/fake_scan_published/3f9a.case");
+}
+
+TEST(ReportJson, HasTheCallsOfAFunction) {
+  RunReport run;
+  run.reports = {report_of_a_called_function()};
+  const Json accesses = report_json(run)["findings"][0]["accesses"];
+  EXPECT_EQ(accesses[0]["callers"],
+            Json::parse(R"([{"file":"tile.hpp","line":7},{"file":"gemm.cu","line":29}])"));
+  EXPECT_EQ(accesses[0]["other_callers"], Json::parse(R"([{"file":"gemm.cu","line":31}])"));
+  EXPECT_FALSE(accesses[1].contains("callers"));
+  const Json result = Json::parse(report_sarif(run, "1.2.3"))["runs"][0]["results"][0];
+  ASSERT_EQ(result["stacks"].size(), 1u);
+  const Json& frames = result["stacks"][0]["frames"];
+  ASSERT_EQ(frames.size(), 3u);
+  const auto line = [&](std::size_t frame) {
+    return frames[frame]["location"]["physicalLocation"]["region"]["startLine"];
+  };
+  EXPECT_EQ(line(0), 14);
+  EXPECT_EQ(line(1), 7);
+  EXPECT_EQ(line(2), 29);
 }
 
 TEST(ReportJson, ListsACauseBeforeItsConsequences) {

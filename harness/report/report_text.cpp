@@ -55,6 +55,9 @@ std::string sides_text(const std::vector<vgpu::AccessSide>& sides) {
                                    widths[1], where, widths[2], ptx);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
+    if (const std::string callers = vgpu::callers_text(sides[i]); !callers.empty()) {
+      text += fmt::format("        {}\n", callers);
+    }
   }
   return text;
 }

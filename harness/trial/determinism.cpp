@@ -95,8 +95,7 @@ vgpu::OrderReason find_order_reason(const Case& a_case, const vgpu::Schedule& sc
   vgpu::OrderReason reason =
       sources.empty() ? reason_of(decisions) : vgpu::reason_of(std::move(sources));
   for (vgpu::AccessSide& side : reason.sides) {
-    side.file = repository_path(side.file);
-    side.header = repository_path(side.header);
+    side.rename_files(repository_path);
   }
   return reason;
 }

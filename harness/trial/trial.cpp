@@ -75,8 +75,7 @@ Verdict verdict_of(TrialResult&& result) {
                   .edited_places = result.edited_places};
   for (vgpu::Finding& finding : verdict.findings) {
     for (vgpu::AccessSide& side : finding.accesses) {
-      side.file = repository_path(side.file);
-      side.header = repository_path(side.header);
+      side.rename_files(repository_path);
     }
   }
   return verdict;

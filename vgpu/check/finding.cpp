@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "vgpu/ptx/demangle.hpp"
@@ -132,6 +133,16 @@ std::string without_arguments(std::string_view name, int depth) {
   return text;
 }
 
+// A line that is called from everywhere needs no complete list.
+void add_other_caller(const SourceLine& line, AccessSide& side) {
+  constexpr std::size_t kOtherCallersMax = 8;
+  std::vector<SourceLine>& all = side.other_callers;
+  const auto place = std::ranges::lower_bound(all, line);
+  const bool is_known = (place != all.end() && *place == line) ||
+                        std::ranges::find(side.callers, line) != side.callers.end();
+  if (!is_known && all.size() < kOtherCallersMax) all.insert(place, line);
+}
+
 }  // namespace
 
 std::string_view name_of(FindingKind kind) { return name_in(kKindNames, kind); }
@@ -161,6 +172,23 @@ std::string short_kernel_name(std::string_view name) {
   if (name.size() <= kLong) return std::string(name);
   std::string shorter = without_arguments(name, 1);
   return shorter.size() <= kLong ? shorter : without_arguments(name, 0);
+}
+
+void add_other_callers(const Finding& same, Finding& kept) {
+  std::vector<bool> is_used(same.accesses.size());
+  for (AccessSide& side : kept.accesses) {
+    for (std::size_t i = 0; i < same.accesses.size(); ++i) {
+      const AccessSide& other = same.accesses[i];
+      if (is_used[i] ||
+          std::tie(other.role, other.file, other.line) != std::tie(side.role, side.file, side.line))
+        continue;
+      is_used[i] = true;
+      for (const SourceLine& line : other.other_callers) add_other_caller(line, side);
+      const auto differs = std::ranges::mismatch(other.callers, side.callers).in1;
+      if (differs != other.callers.end()) add_other_caller(*differs, side);
+      break;
+    }
+  }
 }
 
 std::string class_of(const Finding& finding) {

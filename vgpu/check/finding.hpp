@@ -1,6 +1,7 @@
 // A finding: the result of a check as data.  Printers lay out its text elsewhere.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -72,6 +73,13 @@ std::string kernel_name(std::string_view mangled);
 // "cub::DeviceScanKernel<...>".
 std::string short_kernel_name(std::string_view name);
 
+// A line of source code.
+struct SourceLine {
+  std::string file;  // empty: unknown
+  std::uint32_t line = 0;
+  friend auto operator<=>(const SourceLine&, const SourceLine&) = default;
+};
+
 // One side of a finding.  A race has two sides.
 struct AccessSide {
   std::string role;  // "read", "write", "atomic", "wait", "exit", "host copy", "branch" ...
@@ -88,6 +96,23 @@ struct AccessSide {
   // "main+0x2f": of host code without line information.  Not in classes, because code moves when a
   // program is built again; but in one report it tells calls apart.
   std::string host_code{};
+  // The calls that lead to `file` and `line`, if that is in a function that was inlined or has a
+  // copy for each call: innermost first, without lines of library headers.  Not in classes, because
+  // a defect of a function is one defect, wherever it is called.
+  std::vector<SourceLine> callers{};
+  // By which calls else the same line was found, in ascending order: of each, the innermost line
+  // that differs from `callers`.
+  std::vector<SourceLine> other_callers{};
+
+  // Replaces the name of each file by rename(name).
+  template <typename Rename>
+  void rename_files(const Rename& rename) {
+    for (std::string* const name : {&file, &header}) {
+      if (!name->empty()) *name = rename(*name);
+    }
+    for (SourceLine& line_of_call : callers) line_of_call.file = rename(line_of_call.file);
+    for (SourceLine& line_of_call : other_callers) line_of_call.file = rename(line_of_call.file);
+  }
   friend bool operator==(const AccessSide&, const AccessSide&) = default;
 };
 
@@ -109,6 +134,9 @@ struct Finding {
   std::string cause;  // a sentence: an earlier error that led to this finding; mostly empty
   friend bool operator==(const Finding&, const Finding&) = default;
 };
+
+// Adds the callers of a finding of the same class, which is not kept, to those of `kept`.
+void add_other_callers(const Finding& same, Finding& kept);
 
 // Returns the class of a finding, which shrinking keeps: kind, space, kernel, and the files and
 // lines of its sides in ascending order.  A side without a line contributes its instruction

@@ -125,6 +125,20 @@ std::string places_text(const Finding& finding) {
   return text;
 }
 
+std::string callers_text(const AccessSide& side) {
+  const auto joined = [](const std::vector<SourceLine>& lines) {
+    std::string text;
+    for (const SourceLine& at : lines) {
+      text += fmt::format("{}{}:{}", text.empty() ? "" : ", ", at.file, at.line);
+    }
+    return text;
+  };
+  std::string text = joined(side.callers);
+  if (!text.empty()) text.insert(0, "called at ");
+  if (side.other_callers.empty()) return text;
+  return text + (text.empty() ? "also called at " : "; also at ") + joined(side.other_callers);
+}
+
 std::string headline_of(const Finding& finding) {
   std::string text(name_of(finding.kind));
   if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);

@@ -38,6 +38,9 @@ std::vector<std::vector<std::size_t>> groups_of_one_cause(std::span<const Findin
 std::string headline_of(const Finding& finding);
 // Returns "write a.cu:12 and read a.cu:14".
 std::string places_text(const Finding& finding);
+// Returns "called at tile.hpp:7, gemm.cu:29; also at gemm.cu:31": how a side is reached; empty: its
+// line is in no function that is called, or the calls are not known.
+std::string callers_text(const AccessSide& side);
 // Returns "also between warps of a block and between lanes of a warp"; empty if the finding has no
 // further relations.
 std::string also_text(const Finding& finding);

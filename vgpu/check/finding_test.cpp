@@ -17,6 +17,26 @@ Finding race_on_lines(std::uint32_t first, std::uint32_t second) {
   return finding;
 }
 
+TEST(FindingTest, CallersAreKeptAndAreNotInTheClass) {
+  Finding kept = race_on_lines(7, 9);
+  kept.accesses[0].callers = {{"k.cu", 20}, {"k.cu", 40}};
+  Finding same = race_on_lines(9, 7);  // its sides in the other order
+  same.accesses[1].callers = {{"k.cu", 20}, {"k.cu", 50}};
+  same.accesses[0].callers = {{"k.cu", 30}};
+  EXPECT_EQ(class_of(kept), class_of(same));
+  add_other_callers(same, kept);
+  EXPECT_EQ(kept.accesses[0].other_callers, (std::vector<SourceLine>{{"k.cu", 50}}));
+  EXPECT_EQ(kept.accesses[1].other_callers, (std::vector<SourceLine>{{"k.cu", 30}}));
+  const Finding once = kept;
+  add_other_callers(same, kept);
+  EXPECT_EQ(kept, once) << "a call is named once";
+  for (std::uint32_t line = 100; line > 80; --line) {
+    same.accesses[1].callers = {{"k.cu", line}};
+    add_other_callers(same, kept);
+  }
+  EXPECT_EQ(kept.accesses[0].other_callers.size(), 8u);
+}
+
 TEST(FindingTest, EveryKindHasAName) {
   for (int i = 0; i <= static_cast<int>(FindingKind::api_error); ++i) {
     const auto kind = static_cast<FindingKind>(i);

@@ -23,7 +23,7 @@ Finding finding_of(FindingKind kind, const LibraryOperand& operand, bool write) 
 
 AccessSide side_of(const LibraryOperand& operand, bool write) {
   AccessSide side = host_side(write ? "library write" : "library read");
-  SourcePlace place = operand.find_place();
+  SourceLine place = operand.find_place();
   side.file = std::move(place.file);
   side.line = place.line;
   return side;

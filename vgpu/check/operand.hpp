@@ -19,11 +19,6 @@ namespace warpcheck::vgpu {
 
 struct HostPlace;
 
-struct SourcePlace {
-  std::string file;  // empty: unknown
-  std::uint32_t line = 0;
-};
-
 struct LibraryOperand {
   std::string function;  // "cublasSgemm"
   std::string name;      // "A of cublasSgemm, 64 x 64, lda 60"
@@ -33,7 +28,7 @@ struct LibraryOperand {
   std::uint32_t number = 0;
   // Finds the source line of the call.  It is called only when a finding is made, because it reads
   // debug information.
-  std::function<SourcePlace()> find_place;
+  std::function<SourceLine()> find_place;
 };
 // A reference to an operand.  Two references are equal if they name the same operand of the same
 // place in the program's code, however often that place is executed.

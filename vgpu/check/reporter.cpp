@@ -152,6 +152,9 @@ AccessSide side_at(std::string_view role, const CodePlace& place) {
     if (location.file < program.files.size()) {
       side.file = program.files[location.file];
       side.line = location.line;
+      for (const ptx::SourceLocation& call : program.user_callers(location)) {
+        side.callers.push_back({program.files[call.file], call.line});
+      }
     }
     const ptx::SourceLocation& innermost = program.source_of(place.pc).location;
     const bool is_called = &innermost != &location && innermost.file < program.files.size();
@@ -250,7 +253,10 @@ std::uint32_t Reporter::add(Finding&& finding) {
   if (index == std::ssize(findings_)) {
     findings_.push_back(std::move(finding));
     if (listener_) listener_(at);
-  } else if (is_wider(at, finding.relation)) {
+    return at;
+  }
+  add_other_callers(finding, findings_[at]);
+  if (is_wider(at, finding.relation)) {
     const Relation relation = finding.relation;
     widen(at, std::move(finding), relation);
   }
@@ -277,6 +283,7 @@ void Reporter::widen(std::uint32_t index, Finding&& finding, Relation relation) 
   if (known.relation != Relation::none) {
     finding.also_between.insert(finding.also_between.begin(), known.relation);
   }
+  add_other_callers(known, finding);
   known = std::move(finding);
   if (listener_) listener_(index);
 }

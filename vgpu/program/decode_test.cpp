@@ -78,6 +78,27 @@ TEST(Decode, EveryCallSiteHasItsOwnCopyWithItsOwnLine) {
   EXPECT_EQ(program.words_max, program.functions[0].words + program.functions[1].words);
 }
 
+TEST(Decode, NamesTheCallsThatLeadToALine) {
+  const Program program = program_of(
+      ".func f()\n{\n.loc 2 5 1\nbar.sync 0;\nret;\n}\n"
+      ".visible .entry k()\n{\n.loc 2 40 1\n"
+      ".loc 1 8 1, function_name $L__a, inlined_at 2 40 1\n"
+      ".loc 2 30 1, function_name $L__b, inlined_at 1 8 1\ncall.uni f;\n"
+      ".loc 2 50 1\ncall.uni f;\nret;\n}\n"
+      ".file 1 \"/opt/cuda-13/include/header.hpp\"\n.file 2 \"user.cu\"\n");
+  const auto callers = [&](std::uint32_t function) {
+    std::vector<std::uint32_t> lines;
+    const std::uint32_t pc = program.functions.at(function).entry;
+    for (const ptx::SourceLocation& call : program.user_callers(program.user_location(pc))) {
+      lines.push_back(call.line);
+    }
+    return lines;
+  };
+  EXPECT_EQ(callers(0), std::vector<std::uint32_t>{40});  // without the header's line
+  EXPECT_EQ(callers(1), (std::vector<std::uint32_t>{30, 40}));
+  EXPECT_EQ(callers(2), std::vector<std::uint32_t>{50});
+}
+
 TEST(Decode, RefusesByName) {
   EXPECT_EQ(refusal_of(".visible .entry other()\n{\nret;\n}\n"),
             "test.ptx: no kernel named 'k' in this PTX");

@@ -62,6 +62,19 @@ const ptx::SourceLocation& Program::user_location(std::uint32_t pc) const {
   return *location;
 }
 
+bool Program::is_users(const ptx::SourceLocation& at) const {
+  return at.file < files.size() && at.line != 0 && !is_library_header(files[at.file]);
+}
+
+std::vector<ptx::SourceLocation> Program::user_callers(ptx::SourceLocation at) const {
+  std::vector<ptx::SourceLocation> callers;
+  while (at.inlined_at < locations.size()) {
+    at = locations[at.inlined_at];
+    if (is_users(at)) callers.push_back(at);
+  }
+  return callers;
+}
+
 std::uint32_t Program::function_of(std::uint32_t pc) const {
   const auto after = std::ranges::upper_bound(functions, pc, {}, &FunctionCode::entry);
   return static_cast<std::uint32_t>(after - functions.begin()) - 1;

@@ -321,6 +321,10 @@ struct Program {
   // caller's.  In optimised code it is inlined; in unoptimised code the caller's line is known if
   // there is only one call.  If no line is in the user's code, the innermost location is returned.
   [[nodiscard]] const ptx::SourceLocation& user_location(std::uint32_t pc) const;
+  // Returns whether a location is known and in the user's own code.
+  [[nodiscard]] bool is_users(const ptx::SourceLocation& at) const;
+  // Returns the calls in the user's own code that lead to a location, the innermost first.
+  [[nodiscard]] std::vector<ptx::SourceLocation> user_callers(ptx::SourceLocation at) const;
 };
 
 // Returns the address of a device function.  It is computed from the name alone, so it is the same

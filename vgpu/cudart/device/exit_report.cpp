@@ -94,6 +94,9 @@ std::string compact_text(const vgpu::Finding& finding) {
       text += fmt::format("  {}:{}", side.file, side.line);
     }
     text += '\n';
+    if (const std::string callers = vgpu::callers_text(side); !callers.empty()) {
+      text += fmt::format("      {}\n", callers);
+    }
   }
   if (!finding.message.empty()) text += fmt::format("  {}\n", finding.message);
   if (const std::string also = vgpu::also_text(finding); !also.empty()) {

@@ -19,6 +19,20 @@ Dim3 dim3_of(const Json& json) {
           json.at(2).get<std::uint32_t>()};
 }
 
+Json to_json(const std::vector<vgpu::SourceLine>& lines) {
+  Json json = Json::array();
+  for (const vgpu::SourceLine& line : lines) json.push_back({line.file, line.line});
+  return json;
+}
+
+std::vector<vgpu::SourceLine> lines_of(const Json& json) {
+  std::vector<vgpu::SourceLine> lines;
+  for (const Json& line : json) {
+    lines.push_back({line.at(0).get<std::string>(), line.at(1).get<std::uint32_t>()});
+  }
+  return lines;
+}
+
 Json to_json(const vgpu::AccessSide& side) {
   return {{"role", side.role},
           {"block", to_json(side.block)},
@@ -29,7 +43,9 @@ Json to_json(const vgpu::AccessSide& side) {
           {"header", side.header},
           {"header_line", side.header_line},
           {"instruction", side.instruction},
-          {"host_code", side.host_code}};
+          {"host_code", side.host_code},
+          {"callers", to_json(side.callers)},
+          {"other_callers", to_json(side.other_callers)}};
 }
 
 vgpu::AccessSide side_of(const Json& json) {
@@ -44,6 +60,8 @@ vgpu::AccessSide side_of(const Json& json) {
   side.header_line = json.at("header_line").get<std::uint32_t>();
   side.instruction = json.at("instruction").get<std::uint32_t>();
   side.host_code = json.at("host_code").get<std::string>();
+  side.callers = lines_of(json.at("callers"));
+  side.other_callers = lines_of(json.at("other_callers"));
   return side;
 }
 

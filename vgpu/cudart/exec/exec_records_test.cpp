@@ -111,7 +111,11 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
                        7,
                        "st.shared.u32",
                        "/usr/local/cuda/include/cub/a.cuh",
-                       99},
+                       99,
+                       5,
+                       {},
+                       {{"a.cu", 9}, {"b.cu", 10}},
+                       {{"c.cu", 11}}},
                       {.role = "host copy", .host_code = "main+0x2f"}};
   finding.message = "no barrier orders (1) and (2)";
   finding.count = 1'000'000'000'000;

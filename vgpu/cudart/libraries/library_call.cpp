@@ -30,7 +30,7 @@ LibraryCall::Operand LibraryCall::operand_of(const LibraryRegion& region,
   reported.number = static_cast<std::uint32_t>(number);
   reported.find_place = [callers = callers_] {
     CallPlace place = place_of(*callers);
-    return vgpu::SourcePlace{std::move(place.file), place.line};
+    return vgpu::SourceLine{std::move(place.file), place.line};
   };
   Operand operand{region, std::make_shared<const vgpu::LibraryOperand>(std::move(reported))};
   operand.region.name = operand.reported_as->name.c_str();
