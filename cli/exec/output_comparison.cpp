@@ -167,20 +167,6 @@ void explain(vgpu::Finding& finding, const RunOutput& first, const RunOutput& ot
   }
 }
 
-// Drops what arrived after the host had handed something else to the device: the first difference
-// is the host's then, such as memory of its heap that nothing has written.
-std::vector<OutputKey> without_the_host_s(std::vector<OutputKey> keys, const RunOutput& first,
-                                          const RunOutput& other) {
-  const std::vector<InputKey> inputs = input_differences(first, other);
-  std::erase_if(keys, [&](const OutputKey& key) {
-    const std::size_t at = place_in_log(other, key);
-    return std::ranges::any_of(inputs, [&](const InputKey& input) {
-      return input.process == key.process && input.other < at;
-    });
-  });
-  return keys;
-}
-
 }  // namespace
 
 fs::path OutputComparison::text_of(int run) const {

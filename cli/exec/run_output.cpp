@@ -229,6 +229,18 @@ std::size_t place_in_log(const RunOutput& run, const OutputKey& key) {
   return static_cast<std::size_t>(std::ranges::find_if(arrivals, is_it) - arrivals.begin());
 }
 
+std::vector<OutputKey> without_the_host_s(std::vector<OutputKey> keys, const RunOutput& first,
+                                          const RunOutput& other) {
+  const std::vector<InputKey> inputs = input_differences(first, other);
+  std::erase_if(keys, [&](const OutputKey& key) {
+    const std::size_t at = place_in_log(other, key);
+    return std::ranges::any_of(inputs, [&](const InputKey& input) {
+      return input.process == key.process && input.other < at;
+    });
+  });
+  return keys;
+}
+
 std::string kept_bytes(const RunOutput& run, std::size_t process, const Arrival& entry) {
   return text_of_file(cudart::kept_bytes_path(run.records_file, run.processes[process].id,
                                               entry.kind, entry.operation));

@@ -78,6 +78,11 @@ struct InputKey {
 };
 std::vector<InputKey> input_differences(const RunOutput& a, const RunOutput& b);
 
+// Drops what arrived after the host had handed something else to the device: the first difference
+// is the host's then, such as a random number, or memory of its heap that nothing has written.
+std::vector<OutputKey> without_the_host_s(std::vector<OutputKey> keys, const RunOutput& first,
+                                          const RunOutput& other);
+
 // The entry of a key; at: its number in the log.  The run has it.
 const cudart::Arrival& arrival_of(const RunOutput& run, const OutputKey& key,
                                   std::size_t* at = nullptr);

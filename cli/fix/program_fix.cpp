@@ -10,14 +10,15 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <thread>
 #include <utility>
 
+#include "cli/exec/output_agreement.hpp"
 #include "cli/exec/program_causes.hpp"
 #include "cli/exec/program_file.hpp"
 #include "cli/exec/program_report.hpp"
 #include "cli/exec/program_run.hpp"
-#include "cli/exec/rounding_difference.hpp"
 #include "cli/exec/run_output.hpp"
 #include "cli/fix/build_options.hpp"
 #include "cli/fix/fix_search.hpp"
@@ -265,6 +266,7 @@ class ProgramFix final : public FixSearch {
     settings.host_bytes = true;
     settings.code = texts.empty();
     settings.kept_bytes = kept_;
+    settings.host_inputs = !kept_.empty();
     settings.texts = std::move(texts);
     settings.supposed = supposed_;
     return settings;
@@ -426,9 +428,10 @@ class ProgramFix final : public FixSearch {
   Verdict named_as_in_patches(Verdict verdict) const {
     for (vgpu::Finding& finding : verdict.findings) {
       for (vgpu::AccessSide& side : finding.accesses) {
-        if (side.file.empty()) continue;
-        const fs::path file = fs::weakly_canonical(side.file);
-        if (is_below_folder(file, root_)) side.file = file.lexically_relative(root_).string();
+        side.rename_files([&](const std::string& name) {
+          const fs::path file = fs::weakly_canonical(name);
+          return is_below_folder(file, root_) ? file.lexically_relative(root_).string() : name;
+        });
       }
     }
     return verdict;
@@ -529,26 +532,19 @@ class ProgramFix final : public FixSearch {
     return true;
   }
 
-  // Whether a run brings to the host what the first run of its model does, but for the rounding of
-  // sums whose order is free.  Where more is to be compared than hashes, both run once more.
+  // Whether a run brings to the host what the first run of its build and model does.
   bool agrees(const RunOfFix& how, const std::vector<std::string>& texts, RunOutput& first,
               RunOutput& other) {
     constexpr std::size_t kKeptMax = 64;
-    if (checks_itself_) return true;
-    std::vector<OutputKey> keys = differences(first, other);
-    bool has_bytes = true;
-    for (const OutputKey& key : keys) {
-      if (std::ranges::find(kept_, key.operation) != kept_.end()) continue;
-      if (kept_.size() == kKeptMax) return false;
-      kept_.push_back(key.operation);
-      has_bytes = false;
-    }
-    if (!has_bytes) {
-      first = see({.build = how.build, .model = how.model}, texts).output;
-      other = see(how, texts).output;
-      keys = differences(first, other);
-    }
-    return keys.empty() || differ_in_rounding(first, other, keys);
+    const auto repeat = [&](std::span<const OutputKey> keys) {
+      for (const OutputKey& key : keys) {
+        const bool is_kept = std::ranges::find(kept_, key.operation) != kept_.end();
+        if (!is_kept && kept_.size() < kKeptMax) kept_.push_back(key.operation);
+      }
+      RunOutput again = see({.build = how.build, .model = how.model}, texts).output;
+      return std::pair(std::move(again), see(how, texts).output);
+    };
+    return checks_itself_ || agree(first, other, repeat);
   }
 
   // Accesses out of bounds do nothing here, and unwritten shared memory holds zeros, so a bound

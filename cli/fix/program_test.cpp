@@ -153,7 +153,10 @@ TEST_F(Experiments, OrdersAreNeededOrNot) {
             std::string::npos);
 }
 
+// Its data are others in each process.
 constexpr const char* kTwoStreams = R"(
+#include <unistd.h>
+
 __global__ void doubled(const int* in, int* out) { out[threadIdx.x] = 2 * in[threadIdx.x]; }
 
 int main() {
@@ -161,7 +164,7 @@ int main() {
   cudaMalloc(&a, sizeof host);
   cudaMalloc(&b, sizeof host);
   cudaMalloc(&c, sizeof host);
-  cudaMemset(a, 1, sizeof host);
+  cudaMemset(a, getpid() % 100, sizeof host);
   cudaMemset(b, 1, sizeof host);
   cudaStream_t one, two;
   cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);

@@ -1,4 +1,4 @@
-#include "cli/exec/rounding_difference.hpp"
+#include "cli/exec/output_agreement.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <fstream>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vgpu/cudart/testing/temporary_directory.hpp"
@@ -69,6 +70,22 @@ TEST_F(RoundingDifference, ALostTermIsNoRounding) {
   EXPECT_FALSE(near<float>({1, 31.680002f}, {1, 31.680004f}, "sum.cu:12 ld.volatile.global.f32"));
   EXPECT_FALSE(near<float>({1, 2.0f}, {1, 2.0000002f}, "sum.cu:12 red.global.add.f32", false))
       << "without the bytes it is not known";
+}
+
+TEST_F(RoundingDifference, AgreementLeavesOutWhatTheScheduleDoesNotDecide) {
+  const std::string sees_none;
+  const auto agree_if_repeated = [&](std::vector<int> first, std::vector<int> other) {
+    RunOutput a = run_with<int>({1, 2}, sees_none), b = run_with<int>({1, 3}, sees_none);
+    return agree(a, b, [&](std::span<const OutputKey> keys) {
+      EXPECT_EQ(keys.size(), 1u);
+      return std::pair(run_with(first, sees_none), run_with(other, sees_none));
+    });
+  };
+  EXPECT_FALSE(agree_if_repeated({1, 2}, {1, 3})) << "both schedules are steady";
+  EXPECT_TRUE(agree_if_repeated({1, 7}, {1, 3})) << "the first one is not";
+  EXPECT_TRUE(agree_if_repeated({1, 2}, {1, 7})) << "the other one is not";
+  RunOutput same = run_with<int>({1, 2}, sees_none);
+  EXPECT_TRUE(agree(same, same, nullptr)) << "nothing has to be repeated";
 }
 
 }  // namespace
