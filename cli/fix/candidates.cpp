@@ -26,14 +26,33 @@ using vgpu::Relation;
 
 constexpr std::size_t kOfRankMax = 64;
 
-std::vector<Place> places_of(const Sources& sources, const vgpu::AccessSide& side) {
-  std::vector<Place> places;
-  const auto found = sources.find(side.file);
-  if (found == sources.end()) return places;
-  for (const std::size_t node : found->second.statements_at(side.line)) {
-    places.push_back({&found->first, &found->second, node});
+void add_places(const Sources& sources, const vgpu::SourceLine& at, std::vector<Place>& places) {
+  const auto found = sources.find(at.file);
+  if (found == sources.end()) return;
+  for (const std::size_t node : found->second.statements_at(at.line)) {
+    const bool is_known = std::ranges::any_of(places, [&](const Place& place) {
+      return place.file == &found->first && place.node == node;
+    });
+    if (!is_known) places.push_back({&found->first, &found->second, node});
   }
-  return places;
+}
+
+// The lines of two sides in the function where the ways to them part.  If one function has both
+// accesses, these are their own lines; if both are in functions that a kernel calls one after the
+// other, the lines of these calls.
+std::vector<vgpu::SourceLine> lines_where_ways_part(const std::vector<vgpu::AccessSide>& sides) {
+  if (sides.size() != 2) return {};
+  std::size_t common = 0;
+  const std::vector<vgpu::SourceLine>&a = sides[0].callers, &b = sides[1].callers;
+  while (common < std::min(a.size(), b.size()) &&
+         a[a.size() - 1 - common] == b[b.size() - 1 - common])
+    ++common;
+  std::vector<vgpu::SourceLine> lines;
+  for (const vgpu::AccessSide& side : sides) {
+    const std::size_t own = side.callers.size() - common;
+    lines.push_back(own == 0 ? vgpu::SourceLine{side.file, side.line} : side.callers[own - 1]);
+  }
+  return lines;
 }
 
 // Of candidates for one finding: in the order of its remedies, those of values last.
@@ -50,9 +69,10 @@ class Proposals {
     for (const vgpu::Finding& finding : verdict.findings) {
       if (finding.severity != vgpu::Severity::error) continue;
       std::vector<Place> places;
-      for (const vgpu::AccessSide& side : finding.accesses) {
-        for (const Place& place : places_of(sources_, side)) places.push_back(place);
-      }
+      for (const vgpu::SourceLine& at : lines_where_ways_part(finding.accesses))
+        add_places(sources_, at, places);
+      for (const vgpu::AccessSide& side : finding.accesses)
+        add_places(sources_, {side.file, side.line}, places);
       has_place = has_place || !places.empty();
       if (!places.empty()) propose(finding, places);
     }
@@ -368,6 +388,15 @@ class Proposals {
 };
 
 }  // namespace
+
+bool lies_in_a_caller(const vgpu::Finding& finding) {
+  const std::vector<vgpu::SourceLine> lines = lines_where_ways_part(finding.accesses);
+  for (std::size_t side = 0; side < lines.size(); ++side) {
+    const vgpu::AccessSide& own = finding.accesses[side];
+    if (lines[side] != vgpu::SourceLine{own.file, own.line}) return true;
+  }
+  return false;
+}
 
 std::vector<Candidate> candidates_for(const Sources& sources, const Verdict& verdict,
                                       const KernelsToFix& kernels, Evidence evidence) {

@@ -41,6 +41,10 @@ struct KernelsToFix {
 std::vector<Candidate> candidates_for(const Sources& sources, const Verdict& verdict,
                                       const KernelsToFix& kernels, Evidence evidence);
 
+// Returns whether the two sides of a race are in functions that another one calls: what orders them
+// belongs there, and not in a function that others call, too.
+bool lies_in_a_caller(const vgpu::Finding& finding);
+
 // What an experiment has inserted in the PTX (HelpfulChange::text), "__threadfence() after
 // scan.cu:14 and before scan.cu:20", "atomicAdd() at scan.cu:9", as a candidate that is preferred
 // to all others. Nothing: it is of another kind, or the source has no such place.

@@ -15,6 +15,9 @@
 namespace warpcheck {
 namespace {
 
+// Behind all others.
+constexpr int kRankOfLast = 100;
+
 using cudart::Build;
 
 std::set<std::string> kinds_and_places(const Verdict& verdict) {
@@ -146,9 +149,13 @@ void FixSearch::extend(FixAttempt unchanged) {
     bases.pop_back();
     const Verdict why = *base.failing;
     std::vector<Candidate> candidates = candidates_for(sources_, why, kernels_, evidence());
+    const bool may_lie_in_a_caller = std::ranges::any_of(why.findings, lies_in_a_caller);
     for (const std::string& text : expected_) {
-      if (auto expected = candidate_of_experiment(sources_, text))
-        candidates.push_back(*std::move(expected));
+      auto expected = candidate_of_experiment(sources_, text);
+      if (!expected) continue;
+      // An experiment changes the line of an access, wherever that is called.
+      if (may_lie_in_a_caller) expected->rank = kRankOfLast;
+      candidates.push_back(*std::move(expected));
     }
     for (Candidate& joint : joint_candidates(sources_, expected_))
       candidates.push_back(std::move(joint));
