@@ -183,6 +183,23 @@ TEST(LaneShapes, CountWhatTheDefinitionsSay) {
   });
 }
 
+TEST(LaneShapes, CountWordsOfSharedMemory) {
+  for_each_level([](const LaneShapeFunctions& functions) {
+    std::mt19937 random(13);
+    for (int i = 0; i < 2'000; ++i) {
+      // Some lie within 256 words, from any word, and some do not.
+      const std::uint32_t places = 1u << random() % 10, begin = random() % 1000;
+      Offsets offsets;
+      for (std::uint32_t& offset : offsets) {
+        offset = (begin + static_cast<std::uint32_t>(random() % places)) * kBankBytes;
+      }
+      const SharedWords words = functions.shared_words(offsets.data());
+      ASSERT_EQ(words.lanes_of_busiest_bank, functions.lanes_of_busiest_bank(offsets.data())) << i;
+      ASSERT_EQ(words.different, functions.different(offsets.data(), 0, 2)) << i;
+    }
+  });
+}
+
 TEST(LaneShapes, AreMovedIfAllLanesAre) {
   for_each_level([](const LaneShapeFunctions& functions) {
     std::mt19937 random(12);

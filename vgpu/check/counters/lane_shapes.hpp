@@ -10,6 +10,12 @@
 
 namespace warpcheck::vgpu {
 
+// What all lanes' words of shared memory are, whole ones.
+struct SharedWords {
+  std::uint32_t lanes_of_busiest_bank = 0;  // of 32 banks
+  std::uint32_t different = 0;
+};
+
 struct LaneShapeFunctions {
   // Returns whether each lane is as far from its earlier offset as lane 0 is.
   bool (*is_moved)(const std::uint32_t* offsets, const std::uint32_t* earlier) = nullptr;
@@ -19,6 +25,8 @@ struct LaneShapeFunctions {
   //   shift: at least 1
   std::uint32_t (*different)(const std::uint32_t* offsets, std::uint32_t add,
                              unsigned shift) = nullptr;
+  // Returns both for offsets that are multiples of 4 from each other.
+  SharedWords (*shared_words)(const std::uint32_t* offsets) = nullptr;
 };
 
 // level: "baseline", "avx2" or "avx512"; the host must support it.

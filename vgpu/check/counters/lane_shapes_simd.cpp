@@ -195,11 +195,95 @@ std::uint32_t different(const std::uint32_t* offsets, std::uint32_t add, unsigne
   return different_of(_mm256_packus_epi32(keys[0], keys[1]), _mm256_packus_epi32(keys[2], keys[3]),
                       _mm256_set1_epi16(-1), std::make_integer_sequence<int, 7>());
 }
+
+// The numbers of a bitonic network: a lane's partner is at `lane ^ kFlip`, and the greater of the
+// two goes to the lane whose bit `kUpper` is set.
+template <int kFlip>
+[[gnu::always_inline]] inline __m256i partners_of(__m256i keys) {
+  if constexpr (kFlip == 8) return _mm256_shuffle_epi32(keys, 0x4e);
+  if constexpr (kFlip == 4) return _mm256_shuffle_epi32(keys, 0xb1);
+  if constexpr (kFlip == 31) keys = _mm256_permute4x64_epi64(keys, 0x4e);
+  constexpr int k = kFlip & 15;
+  return _mm256_shuffle_epi8(
+      keys, _mm256_broadcastsi128_si256(_mm_setr_epi8(0 ^ k, 1 ^ k, 2 ^ k, 3 ^ k, 4 ^ k, 5 ^ k,
+                                                      6 ^ k, 7 ^ k, 8 ^ k, 9 ^ k, 10 ^ k, 11 ^ k,
+                                                      12 ^ k, 13 ^ k, 14 ^ k, 15 ^ k)));
+}
+
+template <int kFlip, int kUpper = kFlip>
+[[gnu::always_inline]] inline __m256i exchanged(__m256i keys) {
+  const __m256i partners = partners_of<kFlip>(keys);
+  const __m256i less = _mm256_min_epu8(keys, partners), more = _mm256_max_epu8(keys, partners);
+  if constexpr (kUpper == 16) return _mm256_blend_epi32(less, more, 0xf0);
+  if constexpr (kUpper == 8) return _mm256_blend_epi32(less, more, 0xcc);
+  if constexpr (kUpper == 4) return _mm256_blend_epi32(less, more, 0xaa);
+  if constexpr (kUpper == 2) return _mm256_blend_epi16(less, more, 0xaa);
+  return _mm256_blendv_epi8(less, more, _mm256_set1_epi16(static_cast<short>(0xff00)));
+}
+
+[[gnu::always_inline]] inline __m256i sorted(__m256i keys) {
+  keys = exchanged<1>(keys);
+  keys = exchanged<1>(exchanged<3, 2>(keys));
+  keys = exchanged<1>(exchanged<2>(exchanged<7, 4>(keys)));
+  keys = exchanged<1>(exchanged<2>(exchanged<4>(exchanged<15, 8>(keys))));
+  return exchanged<1>(exchanged<2>(exchanged<4>(exchanged<8>(exchanged<31, 16>(keys)))));
+}
+
+// Returns the greatest number of lanes that are equal, of sorted ones.
+//   repeats: a bit for each lane that is equal to the one before it
+[[gnu::always_inline]] inline std::uint32_t longest_run(std::uint32_t repeats) {
+  std::uint32_t length = 1;
+  for (; repeats != 0; repeats &= repeats >> 1) ++length;
+  return length;
+}
+
+// Words that lie within 256 are bytes, which take half as long to sort as to compare with each
+// other.  They are sorted by bank, so that one order says both.
+SharedWords shared_words(const std::uint32_t* offsets) {
+  __m256i words[4];
+  for (unsigned i = 0; i < 4; ++i) words[i] = shape_load<__m256i>(offsets + kShapeWidth * i);
+  const __m256i low =
+      _mm256_min_epu32(_mm256_min_epu32(words[0], words[1]), _mm256_min_epu32(words[2], words[3]));
+  __m128i least = _mm_min_epu32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+  least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0x4e));
+  least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0xb1));
+  const __m256i begin = _mm256_broadcastd_epi32(least);
+  __m256i any = _mm256_setzero_si256();
+  for (__m256i& word : words) {
+    word = _mm256_sub_epi32(word, begin);
+    any = _mm256_or_si256(any, word);
+  }
+  // All banks move alike, which says nothing of the busiest, if the words are whole ones.
+  if (_mm256_testz_si256(any, _mm256_set1_epi32(~0x3fc)) == 0) {
+    const std::uint32_t busiest = lanes_of_busiest_bank(offsets);
+    return {busiest, busiest == 1 ? kShapeLanes : different(offsets, 0, 2)};
+  }
+  for (__m256i& word : words) word = _mm256_srli_epi32(word, 2);
+  const __m256i bytes = _mm256_packus_epi16(_mm256_packus_epi32(words[0], words[1]),
+                                            _mm256_packus_epi32(words[2], words[3]));
+  const __m256i bank_bits = _mm256_set1_epi8(static_cast<char>(0xf8));
+  const __m256i keys =
+      sorted(_mm256_or_si256(_mm256_and_si256(_mm256_slli_epi16(bytes, 3), bank_bits),
+                             _mm256_andnot_si256(bank_bits, _mm256_srli_epi16(bytes, 5))));
+  const __m256i before = _mm256_alignr_epi8(keys, _mm256_permute2x128_si256(keys, keys, 0x08), 15);
+  const auto bits_of = [](__m256i are_equal) {  // no lane is before the first
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(are_equal)) & ~1u;
+  };
+  const __m256i differ = _mm256_and_si256(_mm256_xor_si256(keys, before), bank_bits);
+  const std::uint32_t same_word = bits_of(_mm256_cmpeq_epi8(keys, before));
+  return {longest_run(bits_of(_mm256_cmpeq_epi8(differ, _mm256_setzero_si256()))),
+          kShapeLanes - static_cast<std::uint32_t>(__builtin_popcount(same_word))};
+}
 #else
 std::uint32_t different(const std::uint32_t* offsets, std::uint32_t add, unsigned shift) {
   std::uint32_t keys[kShapeLanes];
   for (unsigned lane = 0; lane < kShapeLanes; ++lane) keys[lane] = (offsets[lane] + add) >> shift;
   return different_words(keys);
+}
+
+SharedWords shared_words(const std::uint32_t* offsets) {
+  const std::uint32_t busiest = lanes_of_busiest_bank(offsets);
+  return {busiest, busiest == 1 ? kShapeLanes : different(offsets, 0, 2)};
 }
 #endif
 
@@ -207,6 +291,7 @@ std::uint32_t different(const std::uint32_t* offsets, std::uint32_t add, unsigne
 
 extern const LaneShapeFunctions kLaneShapeFunctions;  // NOLINT(readability-redundant-declaration):
                                                       // constants are of one file else
-const LaneShapeFunctions kLaneShapeFunctions{is_moved, lanes_of_busiest_bank, different};
+const LaneShapeFunctions kLaneShapeFunctions{is_moved, lanes_of_busiest_bank, different,
+                                             shared_words};
 
 }  // namespace warpcheck::vgpu::WARPCHECK_SIMD

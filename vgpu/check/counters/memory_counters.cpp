@@ -267,14 +267,11 @@ inline void MemoryCounters::count(Counter& counter, const RecordedAtomics& row) 
       CountedRow::key_of(ptx::Space::shared, AccessKind::atomic, Pattern::scattered, row.bytes);
   const bool are_words = row.mask == ~0u && row.bytes == kBankBytes;
   if (are_words && !lies_as_before(counter, offsets)) {
-    const LaneShapeFunctions& functions = costs_.functions();
-    const std::uint32_t wavefronts = functions.lanes_of_busiest_bank(offsets);
+    const SharedWords words = costs_.functions().shared_words(offsets);
     ++counter.counts.shared_requests;
     ++counter.counts.ideal_wavefronts;
-    counter.counts.wavefronts += wavefronts;
-    if (wavefronts == 1) return;
-    counter.counts.contended +=
-        kWarpLanes - functions.different(offsets, 0, std::countr_zero(kBankBytes));
+    counter.counts.wavefronts += words.lanes_of_busiest_bank;
+    counter.counts.contended += kWarpLanes - words.different;
     return;
   }
   if (row.mask == ~0u && repeats(counter, key, 0, offsets)) return;
