@@ -63,6 +63,10 @@ json registers(const json& question, const ThreadStates& states) {
         std::memcpy(&bits, vgpu::row_of(frame.banks, row) + lane * sizeof bits, sizeof bits);
       }
       if (undefined.any()) unknown = undefined.bits_of(frame.rows, row)[lane];
+      // A row is wider than a register of 8 or 16 bits, which may be kept with its sign.
+      const std::uint64_t own = ~std::uint64_t{0} >> (64 - 8 * bytes);
+      bits &= own;
+      unknown &= own;
     } else {
       continue;
     }
