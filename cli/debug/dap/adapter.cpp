@@ -65,6 +65,22 @@ std::string hexadecimal(const std::vector<std::byte>& bytes) {
   return text;
 }
 
+// "block (0,0,0) thread (2,0,0) writes share[2]: 0.5 becomes 1.25"
+std::string typed_data_text(const debug::DataAccess& access,
+                            const NumberedSession::Watched& watched, debug::Inspector& inspector) {
+  const auto text_of = [&](const std::vector<std::byte>& bytes,
+                           const std::vector<bool>& is_written) {
+    return inspector.text_of_bytes(watched.value, bytes, is_written, {access.thread, 0});
+  };
+  std::string text =
+      fmt::format("{} {} {}", thread_name(access.thread), access.kind, watched.expression);
+  if (!access.before.empty()) text += ": " + text_of(access.before, access.is_written);
+  if (access.after) {
+    text += " becomes " + text_of(*access.after, std::vector<bool>(access.after->size(), true));
+  }
+  return text;
+}
+
 std::string data_text(const debug::DataAccess& access) {
   std::string text =
       fmt::format("{} {} {}", thread_name(access.thread), access.kind, access.object);
@@ -76,8 +92,15 @@ std::string data_text(const debug::DataAccess& access) {
   return text;
 }
 
-std::string description_of(const Stop& stop) {
-  if (stop.data) return data_text(*stop.data);
+std::string description_of(const Stop& stop, const Breakpoints& breakpoints,
+                           NumberedSession& debuggee) {
+  if (stop.data) {
+    // The host is at no place of a kernel, where a type could be looked at.
+    const NumberedSession::Watched* const watched =
+        stop.has_location ? breakpoints.watched_of(stop.breakpoints) : nullptr;
+    return watched ? typed_data_text(*stop.data, *watched, debuggee.inspector())
+                   : data_text(*stop.data);
+  }
   if (stop.finding) return vgpu::headline_of(stop.finding->finding);
   if (stop.is_at_beginning) return "the beginning of the run";
   if (stop.reason == StopReason::end) return "the end of the run";
@@ -337,7 +360,8 @@ void Adapter::report_stop() {
   Json body = {{"reason", reason_of(stop, breakpoints_)},
                {"threadId", stop.has_location ? debuggee_.number_of(stop.focus) : kNoThread},
                {"allThreadsStopped", true}};
-  if (const std::string description = description_of(stop); !description.empty()) {
+  if (const std::string description = description_of(stop, breakpoints_, debuggee_);
+      !description.empty()) {
     body["description"] = description;
     body["text"] = description;
   }

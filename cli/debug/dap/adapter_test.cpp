@@ -330,7 +330,7 @@ TEST_F(DapAdapter, DataBreakpointsWatchAPlace) {
   body("scopes", R"({"frameId":1})");
   body("variables", R"({"variablesReference":1})");
   const Json info = body("dataBreakpointInfo", R"({"variablesReference":7,"name":"[1]"})");
-  EXPECT_EQ(info["dataId"], "shared:0x4:0,0,0:1,0,0/4");
+  EXPECT_EQ(info["dataId"], "shared:0x4:0,0,0:1,0,0/4/share[1]");
   EXPECT_EQ(info["description"], "share[1], 4 bytes");
   EXPECT_EQ(body("dataBreakpointInfo", R"({"name":"n"})")["dataId"], nullptr);
   EXPECT_EQ(body("dataBreakpointInfo", R"({"name":"n"})")["description"], "it is in a register");
@@ -358,6 +358,37 @@ TEST_F(DapAdapter, DataBreakpointsWatchAPlace) {
   EXPECT_EQ(stopped["description"],
             "block (0,0,0) thread (1,0,0) writes share[1]: 0x0001 becomes 0x0102");
   EXPECT_EQ(fake_run().calls, Calls{"reverse"});
+}
+
+TEST_F(DapAdapter, ADataBreakpointShowsAValueOfItsType) {
+  launch_and_stop();
+  const auto watch = [&](const Json& asked) {
+    const Json info = body("dataBreakpointInfo", asked.dump().c_str());
+    const Json list = {{"breakpoints", {{{"dataId", info["dataId"]}}}}};
+    const Json answer = body("setDataBreakpoints", list.dump().c_str());
+    debug::Stop stop = fake_stop(StopReason::data_breakpoint, 1, 14);
+    stop.breakpoints = {answer["breakpoints"][0]["id"].get<int>()};
+    stop.data = debug::DataAccess{
+        "writes", "share[1]", stop.focus, {std::byte(1)}, std::vector{std::byte(2)}};
+    return stop;
+  };
+  const auto description_at = [&](const debug::Stop& stop) {
+    fake_run().stops = {stop};
+    body("continue", R"({"threadId":1})");
+    return event("stopped")["description"];
+  };
+  debug::Stop stop = watch({{"name", "share[1]"}});
+  EXPECT_EQ(description_at(stop),
+            "block (0,0,0) thread (1,0,0) writes share[1]: int 1 becomes int 2");
+  stop.data->is_written = {false};
+  EXPECT_EQ(description_at(stop),
+            "block (0,0,0) thread (1,0,0) writes share[1]: <not written> becomes int 2");
+  // A part of a value has no type.
+  EXPECT_EQ(description_at(watch({{"name", "share[1]"}, {"bytes", 2}})),
+            "block (0,0,0) thread (1,0,0) writes share[1]: 0x01 becomes 0x02");
+  stop.has_location = false;  // the host writes
+  EXPECT_EQ(description_at(stop),
+            "block (0,0,0) thread (1,0,0) writes share[1]: <not written> becomes 0x02");
 }
 
 TEST_F(DapAdapter, MemoryAndCodeAreRead) {

@@ -31,7 +31,7 @@ bool is_made_in_a_run(std::string_view kind) {
 
 std::pair<debug::Place, std::uint32_t> watched(const Arguments& asked) {
   const std::string id = asked.text("dataId");
-  const std::size_t slash = id.rfind('/');
+  const std::size_t slash = id.find('/');
   std::uint32_t bytes = 0;
   if (slash != id.npos) std::from_chars(id.data() + slash + 1, id.data() + id.size(), bytes);
   if (bytes == 0) asked.refuse("dataId", "a place, as `dataBreakpointInfo` names it");
@@ -264,6 +264,15 @@ std::string_view Breakpoints::reason_of(const std::vector<int>& numbers) const {
   };
   if (are_all(Kind::function)) return "function breakpoint";
   return are_all(Kind::instruction) ? "instruction breakpoint" : "breakpoint";
+}
+
+const NumberedSession::Watched* Breakpoints::watched_of(const std::vector<int>& numbers) const {
+  for (const Entry& each : data_) {
+    if (each.number == 0 || std::ranges::find(numbers, each.number) == numbers.end()) continue;
+    const std::string id = each.asked.value("dataId", "");
+    if (const NumberedSession::Watched* const watched = debuggee_.watched_of(id)) return watched;
+  }
+  return nullptr;
 }
 
 void Breakpoints::add_requests(Handlers& handlers) {

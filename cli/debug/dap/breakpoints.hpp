@@ -33,6 +33,8 @@ class Breakpoints {
   void report_changes(Client& client);
   // The reason of a stop at these, as `stopped` names it.
   [[nodiscard]] std::string_view reason_of(const std::vector<int>& numbers) const;
+  // What the first of these watches that has a type; nullptr: none of them does.
+  [[nodiscard]] const NumberedSession::Watched* watched_of(const std::vector<int>& numbers) const;
 
  private:
   using Kind = debug::Breakpoint::Kind;

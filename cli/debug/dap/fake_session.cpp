@@ -137,6 +137,10 @@ std::vector<FoundFinding> DebugSession::findings() { return fake_run().findings;
 const KernelText& DebugSession::kernel_text() { return fake_run().text; }
 std::vector<std::string> DebugSession::source_files() { return fake_run().source_files; }
 
+namespace {
+const Type kInt{.kind = Type::Kind::integer, .name = "int", .bytes = 4};
+}
+
 class Inspector::Impl {};
 Inspector::Inspector(DebugSession&) {}
 Inspector::~Inspector() = default;
@@ -146,7 +150,6 @@ Inspector::Shown Inspector::evaluate(std::string_view expression, const At& at, 
   if (value == fake_run().values.end()) {
     throw DebugError(fmt::format("no variable `{}`", expression));
   }
-  static const Type kInt{.kind = Type::Kind::integer, .name = "int", .bytes = 4};
   static const Type kArray{
       .kind = Type::Kind::array, .name = "int[3]", .target = &kInt, .count = 3};
   const bool is_array = value->second.starts_with('{');
@@ -180,7 +183,12 @@ std::vector<Inspector::Shown> Inspector::children(const NamedValue& parent, cons
 }
 Inspector::Range Inspector::range_of(std::string_view expression, const At&) {
   if (!expression.starts_with("share")) throw DebugError("it is in a register");
-  return {{Space::shared, 4, {{0, 0, 0}, {1, 0, 0}}}, 4};
+  return {{Space::shared, 4, {{0, 0, 0}, {1, 0, 0}}}, 4, {.type = &kInt}};
+}
+std::string Inspector::text_of_bytes(const Value& value, const std::vector<std::byte>& bytes,
+                                     const std::vector<bool>& is_written, const At&) {
+  if (std::ranges::find(is_written, false) != is_written.end()) return "<not written>";
+  return fmt::format("{} {}", value.type->name, std::to_integer<int>(bytes.at(0)));
 }
 std::array<Inspector::LaneValue, 32> Inspector::lanes(std::string_view, const At&, Format) {
   std::array<LaneValue, 32> lanes;

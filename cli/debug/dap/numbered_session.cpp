@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace warpcheck::dap {
 namespace {
@@ -38,6 +39,7 @@ void NumberedSession::begin(std::unique_ptr<debug::DebugSession> session) {
 }
 
 void NumberedSession::end() {
+  watched_.clear();
   inspector_.reset();
   session_.reset();
 }
@@ -84,6 +86,15 @@ std::int64_t NumberedSession::add_group(Group group) {
 
 const NumberedSession::Group& NumberedSession::group_of(std::int64_t number) const {
   return at_number(groups_, number, "variablesReference");
+}
+
+void NumberedSession::note_watched(const std::string& data_id, Watched watched) {
+  watched_.insert_or_assign(data_id, std::move(watched));
+}
+
+const NumberedSession::Watched* NumberedSession::watched_of(const std::string& data_id) const {
+  const auto found = watched_.find(data_id);
+  return found == watched_.end() ? nullptr : &found->second;
 }
 
 }  // namespace warpcheck::dap

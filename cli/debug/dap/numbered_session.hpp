@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -70,6 +71,16 @@ class NumberedSession {
   [[nodiscard]] std::int64_t add_group(Group group);
   [[nodiscard]] const Group& group_of(std::int64_t number) const;
 
+  // What a data breakpoint watches, so that what it holds is shown as a value of its type.
+  struct Watched {
+    std::string expression;
+    debug::Value value;  // its type stays valid
+  };
+  // Of a `dataId` that the client was given, for the whole session.
+  void note_watched(const std::string& data_id, Watched watched);
+  // nullptr: an address without a type, or an id that was not given.
+  [[nodiscard]] const Watched* watched_of(const std::string& data_id) const;
+
  private:
   std::unique_ptr<debug::DebugSession> session_;
   std::unique_ptr<debug::Inspector> inspector_;  // of it
@@ -77,6 +88,7 @@ class NumberedSession {
   std::vector<debug::Thread> threads_;  // by number, from 1
   std::vector<ThreadFrame> frames_;     // by number, from 1
   std::vector<Group> groups_;           // by number, from 1
+  std::map<std::string, Watched> watched_;
 };
 
 }  // namespace warpcheck::dap

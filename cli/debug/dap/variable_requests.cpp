@@ -158,7 +158,14 @@ Answer data_breakpoint_info(NumberedSession& debuggee, const Arguments& argument
             static_cast<std::uint64_t>(std::max<std::int64_t>(arguments.integer("bytes"), 1));
       }
     }
-    return Json{{"dataId", fmt::format("{}/{}", memory_reference(range.place), range.bytes)},
+    std::string id = fmt::format("{}/{}", memory_reference(range.place), range.bytes);
+    // A part of a value, or several, are bytes.
+    const debug::Type* const type = range.value.type;
+    if (type != nullptr && debug::stripped(type).bytes == range.bytes) {
+      id += "/" + what;  // the same bytes may be watched as two members of a union
+      debuggee.note_watched(id, {what, range.value});
+    }
+    return Json{{"dataId", id},
                 {"description", fmt::format("{}, {} bytes", what, range.bytes)},
                 {"accessTypes", {"read", "write", "readWrite"}}};
   } catch (const debug::DebugError& error) {
