@@ -44,6 +44,69 @@ class Teacher {
   VectorClock before_, after_;
 };
 
+// Gathers what threads tell each other about fence.sc.
+class Gatherer {
+ public:
+  Gatherer(const Threads& threads, FenceOrder::Told& all) : threads_(threads), all_(all) {}
+  // Adds what some lanes of a warp tell.
+  void add(const WarpPlace& place, std::uint32_t lanes) {
+    const std::uint32_t actors = threads_.actors_of(lanes & threads_.lanes_of(place.warp));
+    if (threads_.are_alike(place, lanes)) {
+      return add(place, 0, static_cast<std::uint32_t>(std::popcount(actors)));
+    }
+    for_each_bit(actors, [&](unsigned lane) { add(place, lane, 1); });
+  }
+
+ private:
+  //   count: of threads with the same state, from the lane on
+  void add(const WarpPlace& place, unsigned lane, std::uint32_t count) {
+    const ThreadState& self = threads_.at(place, lane);
+    const Moment& sc = self.fence.sc;
+    observed_.add(all_.observed, self.sc_observed);
+    of_others_.add(all_.fenced, self.fence.sc_of_others);
+    if (!sc.is_set) return;
+    known_.add(all_.fenced, sc.knows);
+    all_.times.push_back({threads_.thread_at(place, lane), sc.ticks, sc.phase, count});
+    all_.phase = std::max(all_.phase, sc.phase);
+  }
+
+  const Threads& threads_;
+  FenceOrder::Told& all_;
+  Joiner observed_, of_others_, known_;
+};
+
+// Tells threads what was gathered.
+class Messenger {
+ public:
+  Messenger(Threads& threads, const FenceOrder::Told& all)
+      : threads_(threads),
+        fenced_(all.fenced),
+        observed_(all.observed),
+        has_fenced_(!all.fenced.is_empty()),
+        has_observed_(!all.observed.is_empty()) {}
+  [[nodiscard]] bool has_news() const { return has_fenced_ || has_observed_; }
+  void tell(const WarpPlace& place, std::uint32_t lanes) {
+    threads_.for_each_actor(place, lanes, [&](ThreadState& self) {
+      if (has_fenced_) fenced_.teach(self.fence.sc_of_others);
+      if (has_observed_) observed_.teach(self.sc_observed);
+    });
+    threads_.changed(place);
+  }
+
+ private:
+  Threads& threads_;
+  Teacher fenced_, observed_;
+  bool has_fenced_, has_observed_;
+};
+
+// Makes the times of fences a part of what was gathered.
+void add_times(FenceOrder::Told& all, BlockKey block) {
+  if (all.times.empty()) return;
+  arrange(all.times);
+  all.fenced.learn(block, all.phase, all.times);
+  all.times.clear();
+}
+
 }  // namespace
 
 void FenceOrder::begin_block(const WarpPlace& place) {
@@ -82,53 +145,35 @@ void FenceOrder::observe_sc(const WarpPlace& place, unsigned lane, const VectorC
   has_sc_[place.slot] = true;
 }
 
+// Its warps mostly have done the same, so what they tell and learn is joined once.
 void FenceOrder::complete_barrier(const WarpPlace& place) {
   if (!has_sc(place)) return;
-  Told all;
-  WarpPlace at = place;
-  for (at.warp = 0; at.warp < threads_.warps(); ++at.warp) {
-    gather(at, threads_.lanes_of(at.warp), all);
-  }
-  for (at.warp = 0; at.warp < threads_.warps(); ++at.warp) {
-    hand_on(at, threads_.lanes_of(at.warp), all);
-  }
   has_sc_[place.slot] = false;
+  Told all;
+  all.times.reserve(threads_.warps());
+  WarpPlace at = place;
+  Gatherer gatherer(threads_, all);
+  for (at.warp = 0; at.warp < threads_.warps(); ++at.warp) {
+    gatherer.add(at, threads_.lanes_of(at.warp));
+  }
+  add_times(all, launches_.block_key(place));
+  Messenger messenger(threads_, all);
+  if (!messenger.has_news()) return;
+  for (at.warp = 0; at.warp < threads_.warps(); ++at.warp) {
+    messenger.tell(at, threads_.lanes_of(at.warp));
+  }
 }
 
 void FenceOrder::gather(const WarpPlace& place, std::uint32_t lanes, Told& all) const {
-  Joiner observed, of_others, known;
-  //   count: of threads with the same state, from the lane on
-  const auto add = [&](unsigned lane, std::uint32_t count) {
-    const ThreadState& self = threads_.at(place, lane);
-    observed.add(all.observed, self.sc_observed);
-    of_others.add(all.fenced, self.fence.sc_of_others);
-    if (!self.fence.sc.is_set) return;
-    known.add(all.fenced, self.fence.sc.knows);
-    all.times.push_back(
-        {threads_.thread_at(place, lane), self.fence.sc.ticks, self.fence.sc.phase, count});
-    all.phase = std::max(all.phase, self.fence.sc.phase);
-  };
-  const std::uint32_t actors = threads_.actors_of(lanes & threads_.lanes_of(place.warp));
-  if (threads_.are_alike(place, lanes)) {
-    return add(0, static_cast<std::uint32_t>(std::popcount(actors)));
-  }
-  for_each_bit(actors, [&](unsigned lane) { add(lane, 1); });
+  Gatherer(threads_, all).add(place, lanes);
 }
 
 void FenceOrder::hand_on(const WarpPlace& place, std::uint32_t lanes, Told& all) {
-  if (!all.times.empty()) {
-    arrange(all.times);
-    all.fenced.learn(launches_.block_key(place), all.phase, all.times);
-    all.times.clear();
-  }
-  if (all.fenced.is_empty() && all.observed.is_empty()) return;
-  Teacher fenced(all.fenced), observed(all.observed);
-  threads_.for_each_actor(place, lanes, [&](ThreadState& self) {
-    if (!all.fenced.is_empty()) fenced.teach(self.fence.sc_of_others);
-    if (!all.observed.is_empty()) observed.teach(self.sc_observed);
-  });
+  add_times(all, launches_.block_key(place));
+  Messenger messenger(threads_, all);
+  if (!messenger.has_news()) return;
+  messenger.tell(place, lanes);
   has_sc_[place.slot] = true;
-  threads_.changed(place);
 }
 
 }  // namespace warpcheck::vgpu
