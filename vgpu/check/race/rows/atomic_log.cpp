@@ -7,6 +7,21 @@
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+bool is_same(const Moment& one, const Moment& other) {
+  return one.is_set == other.is_set && one.ticks == other.ticks && one.phase == other.phase &&
+         one.knows.is_same(other.knows);
+}
+
+bool is_same(const ReleasedFences& one, const ReleasedFences& other) {
+  for (std::size_t reach = 0; reach < one.latest.size(); ++reach) {
+    if (!is_same(one[reach], other[reach])) return false;
+  }
+  return is_same(one.sc, other.sc) && one.sc_of_others.is_same(other.sc_of_others);
+}
+
+}  // namespace
 
 bool AtomicLog::takes(const Access& access) {
   if (access.asynchronous || access.sources != nullptr || access.elements() != 1 ||
@@ -77,20 +92,29 @@ void AtomicLog::extend(const Row& row) {
   });
 }
 
-// A fence ends a segment, so the rows of one segment share a snapshot.
+// A fence ends a segment, so the rows of one segment share a snapshot.  So do warps that have done
+// the same: a moment does not say whose it is.
 std::uint32_t AtomicLog::snapshot(const WarpPlace& place, SegmentId now, const ThreadOrder& order) {
   if (snapshot_of_ == now) return latest_;
   snapshot_of_ = now;
   latest_ = 0;
   bool is_needed = false;
-  order.threads().for_each_lane_of_warp(
-      place, [&](const ThreadState& lane) { is_needed = is_needed || !lane.fence.is_empty(); });
+  const ReleasedFences* common = nullptr;
+  unsigned states = 0;
+  order.threads().for_each_lane_of_warp(place, [&](const ThreadState& lane) {
+    is_needed = is_needed || !lane.fence.is_empty();
+    common = &lane.fence;
+    ++states;
+  });
   if (!is_needed) return latest_;
-  Snapshot& made = snapshots_.emplace_back();
-  made.first = released_.size();
-  order.threads().for_each_lane_of_warp(
-      place, [&](const ThreadState& lane) { released_.push_back(lane.fence); });
-  made.is_common = released_.size() == made.first + 1;
+  const bool is_common = states == 1;
+  const bool is_known = is_common && !snapshots_.empty() && snapshots_.back().is_common &&
+                        is_same(released_.back(), *common);
+  if (!is_known) {
+    snapshots_.push_back({released_.size(), is_common});
+    order.threads().for_each_lane_of_warp(
+        place, [&](const ThreadState& lane) { released_.push_back(lane.fence); });
+  }
   latest_ = static_cast<std::uint32_t>(snapshots_.size());
   return latest_;
 }
