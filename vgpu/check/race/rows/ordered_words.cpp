@@ -82,6 +82,9 @@ bool OrderedWords::take(const Row& row) {
   static const RaceRowFunctions& functions = race_row_functions(simd_level());
   if (row.words != 1) return take_in_turn(row);
   Known& known = known_to(row.place);
+  // The words were mostly touched together, so what is found for the first one is known of all.
+  const Word& first = words_[row.offsets[std::countr_zero(row.mask)] / 4];
+  if (first.bits != 0 && !comes_before(first.segment(), row, known)) return take_in_turn(row);
   const std::uint64_t kind = bit_of(row.kind);
   const OrderedRow ordered{.words = &words_.data()->bits,
                            .offset = row.offsets,

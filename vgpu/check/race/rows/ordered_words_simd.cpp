@@ -27,21 +27,24 @@ using Places = std::uint32_t __attribute__((vector_size(kVectorBytes / 2)));
   return offsets >> 2;
 }
 
+#if defined(__AVX512F__)
 // Returns the lanes of a part that run.
 [[gnu::always_inline]] inline std::uint32_t lanes_of(const OrderedRow& row, unsigned part) {
   return row.mask >> (part * kWidth) & ((1u << kWidth) - 1);
 }
+#endif
 
 // Returns the words of the lanes of a part; 0 for lanes that do not run.
 [[gnu::always_inline]] inline Words gather(const OrderedRow& row, unsigned part) {
   const Places places = places_of(row, part);
-  const std::uint32_t lanes = lanes_of(row, part);
 #if defined(__AVX512F__)
-  return (Words)_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), static_cast<__mmask8>(lanes),
+  return (Words)_mm512_mask_i32gather_epi64(_mm512_setzero_si512(),
+                                            static_cast<__mmask8>(lanes_of(row, part)),
                                             (__m256i)places, row.words, 8);
 #else
   constexpr Words kBits{1, 2, 4, 8};
-  const auto running = (__m256i)(((Words{} + lanes) & kBits) != 0);
+  const Words bits = kBits << (part * kWidth);
+  const auto running = (__m256i)(((Words{} + row.mask) & bits) == bits);
   return (Words)_mm256_mask_i32gather_epi64(_mm256_setzero_si256(),
                                             reinterpret_cast<const long long*>(row.words),
                                             (__m128i)places, running, 8);
