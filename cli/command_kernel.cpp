@@ -10,7 +10,7 @@
 #include "cli/all_sizes/kernel_proof.hpp"
 #include "cli/cli.hpp"
 #include "cli/kernel/assumptions.hpp"
-#include "cli/kernel/distinct_indices.hpp"
+#include "cli/kernel/conditions.hpp"
 #include "cli/kernel/kernel_options.hpp"
 #include "cli/kernel/kernel_text.hpp"
 #include "cli/report_options.hpp"
@@ -109,15 +109,15 @@ class KernelRun {
   int run(const AssumedKernel& kernel, const CompiledKernels& compiled, bool is_one_of_several) {
     const KernelPair& pair = begin(kernel);
     CheckOutcome outcome = tried(pair, kernel);
-    for (const std::string& name : indices_that_may_differ(kernel, outcome.failures)) {
-      auto other = with_distinct(compiled, kernel, name);
+    for (const Condition& condition : conditions_of(compiled, kernel, outcome.failures)) {
+      auto other = assumed_with(compiled, kernel, condition);
       if (!other) continue;
       const KernelPair& other_pair = pairs_.emplace_back(other->assumptions.kernel);
       CheckOutcome passed = tried(other_pair, *other);
       if (!passed.passed() || *watch_interrupts() != 0) continue;
       if (!save_case(outcome.failures.front(), arguments_.cases)) return kCannot;
-      other->assumptions.conditions.push_back(fmt::format("no two elements of {} are equal", name));
-      print(condition_text(pair, outcome.failures.front(), name));
+      other->assumptions.conditions.push_back(condition.text);
+      print(condition_text(pair, outcome.failures.front(), condition));
       print(assumptions_text(other->assumptions, other->signature));
       add_assumed(other_pair, *other, is_one_of_several);
       return conclude(other_pair, *other, std::move(passed));
@@ -144,32 +144,68 @@ class KernelRun {
     }
   }
 
-  // The same kernel where no two elements of an array are equal; nothing: there is no such input.
-  [[nodiscard]] std::optional<AssumedKernel> with_distinct(const CompiledKernels& compiled,
-                                                           const AssumedKernel& kernel,
-                                                           const std::string& array) const {
-    KernelOptions options = arguments_.kernel;
-    options.lets.push_back(array + "=distinct");
+  // With what a kernel that fails may pass.
+  struct Condition {
+    KernelOptions options;  // that say it
+    std::string text;       // "no two elements of perm are equal"
+    std::string without;    // "where elements of perm are equal"
+  };
+
+  [[nodiscard]] std::vector<Condition> conditions_of(const CompiledKernels& compiled,
+                                                     const AssumedKernel& kernel,
+                                                     const std::vector<Report>& failures) const {
+    std::vector<Condition> conditions;
+    const auto add = [&](std::string text, std::string without) -> KernelOptions& {
+      return conditions
+          .emplace_back(Condition{arguments_.kernel, std::move(text), std::move(without)})
+          .options;
+    };
+    for (const std::string& name : indices_that_may_differ(kernel, failures)) {
+      add(fmt::format("no two elements of {} are equal", name),
+          fmt::format("where elements of {} are equal", name))
+          .lets.push_back(name + "=distinct");
+    }
+    if (failures.empty()) return conditions;
+    for (const std::string& block : blocks_of_constants(compiled, kernel)) {
+      add(fmt::format("a block has {} threads", block), "with other blocks").block = block;
+    }
+    return conditions;
+  }
+
+  // The same kernel with a condition; nothing: there is no such input.
+  [[nodiscard]] static std::optional<AssumedKernel> assumed_with(const CompiledKernels& compiled,
+                                                                 const AssumedKernel& kernel,
+                                                                 const Condition& condition) {
     try {
-      return assumed_kernel(compiled, options, kernel.assumptions.kernel.mangled);
+      return assumed_kernel(compiled, condition.options, kernel.assumptions.kernel.mangled);
     } catch (const UsageError&) {
       return std::nullopt;
     }
   }
 
   static std::string condition_text(const KernelPair& pair, const Report& failure,
-                                    const std::string& array) {
-    const vgpu::AccessSide& store = failure.verdict.findings.front().accesses.front();
-    std::string text = fmt::format(
-        "  where elements of {} are equal, threads store to one place at {}:{}: a data race; "
-        "nothing "
-        "says that they are\n",
-        array, store.file.substr(store.file.rfind('/') + 1), store.line);
+                                    const Condition& condition) {
+    std::string text = fmt::format("  {}: {}", condition.without, failure_text(failure));
     if (!failure.replay_path.empty()) {
       text += fmt::format("  replay: {} replay {}\n", project().program,
                           shell_word(failure.replay_path));
     }
-    return text + fmt::format("{}, if no two elements of {} are equal:\n", pair.name(), array);
+    return text + fmt::format("{}, if {}:\n", pair.name(), condition.text);
+  }
+
+  // "data-race at scatter.cu:4; nothing says that there are such\n"
+  static std::string failure_text(const Report& failure) {
+    std::string text;
+    if (!failure.verdict.findings.empty()) {
+      const vgpu::Finding& finding = failure.verdict.findings.front();
+      text += vgpu::name_of(finding.kind);
+      if (!finding.accesses.empty()) {
+        const vgpu::AccessSide& side = finding.accesses.front();
+        text += fmt::format(" at {}:{}", side.file.substr(side.file.rfind('/') + 1), side.line);
+      }
+      text += "; ";
+    }
+    return text + "nothing says that there are such\n";
   }
 
   static std::vector<std::string> lines_of(const Assumptions& assumed) {

@@ -261,11 +261,34 @@ __global__ void parted(const int* in, int* out, int n) {
   expect_contains(outcome.out, "--length 'out=n + 1' says that they are meant");
   expect_contains(outcome.out, "; if face has cells + 1 elements\n");
   expect_contains(outcome.out,
-                  "  where elements of perm are equal, threads store to one place at kernel.cu:11: "
-                  "a data race");
+                  "  where elements of perm are equal: data-race at kernel.cu:11; nothing says");
   expect_contains(outcome.out, "; if no two elements of perm are equal\n");
   const Outcome replayed = run("replay --expect-recorded fuzz/cases/scattered/*.case");
   EXPECT_EQ(replayed.status, 0) << replayed.out;
+}
+
+TEST_F(KernelCommand, ConstantsOfTheCodeAreTheExtentsOfItsBlock) {
+  write("tiles.cu", R"(__global__ void transpose(float* out, const float* in, int rows, int cols) {
+  __shared__ float tile[32][33];
+  const int x = blockIdx.x * 32 + threadIdx.x, u = blockIdx.y * 32 + threadIdx.x;
+  for (int j = threadIdx.y; j < 32; j += blockDim.y) {
+    const int y = blockIdx.y * 32 + j;
+    if (x < cols && y < rows) tile[j][threadIdx.x] = in[y * cols + x];
+  }
+  __syncthreads();
+  for (int j = threadIdx.y; j < 32; j += blockDim.y) {
+    const int v = blockIdx.x * 32 + j;
+    if (u < rows && v < cols) out[v * rows + u] = tile[threadIdx.x][j];
+  }
+}
+)");
+  const Outcome right = kernel("tiles.cu --trials 60 --build optimized");
+  EXPECT_EQ(right.status, 0) << right.out;
+  expect_contains(right.out, "  with other blocks: ");
+  expect_contains(right.out, "\ntranspose, if a block has 32,8 threads:\n");
+  expect_contains(right.out, "  lengths: out = rows * cols; in = rows * cols\n");
+  const Outcome given = kernel("tiles.cu --trials 60 --build optimized --block 16,16");
+  EXPECT_EQ(given.status, 1) << given.out;
 }
 
 TEST_F(KernelCommand, WhatCannotBeMadeIsRefusedWithAReason) {

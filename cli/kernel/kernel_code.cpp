@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "vgpu/program/library_headers.hpp"
 #include "vgpu/ptx/opcode.hpp"
@@ -109,48 +111,75 @@ bool is_held(const ptx::Operand& operand, const std::vector<bool>& holds) {
   return operand.kind == ptx::Operand::Kind::reg && holds[operand.index];
 }
 
-// Whether it multiplies a block's number by the block's extent, or by a multiple of that.
-bool multiplies_blocks(const ptx::Instruction& one, const std::vector<bool>& numbers,
-                       const std::vector<bool>& extents, std::int64_t extent) {
+// By what an instruction multiplies a block's number.
+struct FactorOfBlocks {
+  bool is_extent = false;     // of the block
+  std::int64_t constant = 0;  // 0: it is none
+};
+
+// Returns nothing if it does not multiply that.
+std::optional<FactorOfBlocks> factor_of_blocks(const ptx::Instruction& one,
+                                               const std::vector<bool>& numbers,
+                                               const std::vector<bool>& extents) {
   using Kind = ptx::Operand::Kind;
   const bool is_shift = one.opcode == ptx::Opcode::shl_;
   const bool is_product = one.opcode == ptx::Opcode::mul_ || one.opcode == ptx::Opcode::mad_ ||
                           one.opcode == ptx::Opcode::mul24_ || one.opcode == ptx::Opcode::mad24_;
-  if ((!is_shift && !is_product) || one.operands.size() < 3) return false;
-  const auto is_number = [&](const ptx::Operand& of) {
-    return of.kind == Kind::reg && numbers[of.index];
-  };
-  const auto is_extent = [&](const ptx::Operand& of) {
-    if (of.kind == Kind::reg) return static_cast<bool>(extents[of.index]);
-    if (of.kind != Kind::immediate || extent <= 1) return false;
-    const bool is_possible = !is_shift || of.bits < 32;
-    const auto factor =
-        is_shift && is_possible ? std::int64_t{1} << of.bits : static_cast<std::int64_t>(of.bits);
-    return is_possible && factor > 0 && factor % extent == 0;
-  };
-  const ptx::Operand &a = one.operands[1], &b = one.operands[2];
-  return (is_number(a) && is_extent(b)) || (!is_shift && is_number(b) && is_extent(a));
+  if ((!is_shift && !is_product) || one.operands.size() < 3) return std::nullopt;
+  const ptx::Operand *number = &one.operands[1], *factor = &one.operands[2];
+  if (!is_shift && !is_held(*number, numbers)) std::swap(number, factor);
+  if (!is_held(*number, numbers)) return std::nullopt;
+  if (factor->kind == Kind::reg) return FactorOfBlocks{.is_extent = is_held(*factor, extents)};
+  if (factor->kind != Kind::immediate) return FactorOfBlocks{};
+  const auto bits = static_cast<std::int64_t>(factor->bits);
+  if (!is_shift) return FactorOfBlocks{.constant = bits};
+  return FactorOfBlocks{.constant = bits < 32 ? std::int64_t{1} << bits : 0};
+}
+
+// Calls visit(axis, factor) for each of them in a kernel's code.
+void for_each_factor_of_blocks(const ptx::Module& module, const std::string& kernel,
+                               const auto& visit) {
+  using Register = ptx::SpecialRegister;
+  constexpr std::array kNumbers{Register::ctaid_x, Register::ctaid_y, Register::ctaid_z};
+  constexpr std::array kExtents{Register::ntid_x, Register::ntid_y, Register::ntid_z};
+  for (const ptx::Function* const function : reachable_functions(module, kernel)) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::vector<bool> numbers = holders_of(*function, kNumbers[axis]);
+      const std::vector<bool> extents = holders_of(*function, kExtents[axis]);
+      for (const ptx::Instruction& one : function->body) {
+        if (const auto factor = factor_of_blocks(one, numbers, extents)) visit(axis, *factor);
+      }
+    }
+  }
 }
 
 }  // namespace
 
 std::array<bool, 3> blocks_are_items(const ptx::Module& module, const std::string& kernel,
                                      const std::array<std::int64_t, 3>& block) {
-  using Register = ptx::SpecialRegister;
-  constexpr std::array kNumbers{Register::ctaid_x, Register::ctaid_y, Register::ctaid_z};
-  constexpr std::array kExtents{Register::ntid_x, Register::ntid_y, Register::ntid_z};
   std::array<bool, 3> are_items{true, true, true};
-  for (const ptx::Function* const function : reachable_functions(module, kernel)) {
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const std::vector<bool> numbers = holders_of(*function, kNumbers[axis]);
-      const std::vector<bool> extents = holders_of(*function, kExtents[axis]);
-      const bool multiplies = std::ranges::any_of(function->body, [&](const auto& one) {
-        return multiplies_blocks(one, numbers, extents, block[axis]);
-      });
-      if (multiplies) are_items[axis] = false;
-    }
-  }
+  for_each_factor_of_blocks(module, kernel, [&](std::size_t axis, const FactorOfBlocks& factor) {
+    const std::int64_t extent = block[axis];
+    const bool is_multiple = extent > 1 && factor.constant > 0 && factor.constant % extent == 0;
+    if (factor.is_extent || is_multiple) are_items[axis] = false;
+  });
   return are_items;
+}
+
+std::array<std::int64_t, 3> constants_of_blocks(const ptx::Module& module,
+                                                const std::string& kernel) {
+  std::array<std::int64_t, 3> constants{};
+  std::array<bool, 3> has_extent{};
+  for_each_factor_of_blocks(module, kernel, [&](std::size_t axis, const FactorOfBlocks& factor) {
+    has_extent[axis] |= factor.is_extent;
+    if (factor.constant < 8 || factor.constant > 1024) return;
+    std::int64_t& known = constants[axis];
+    known = known == 0 ? factor.constant : std::min(known, factor.constant);
+  });
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (has_extent[axis]) constants[axis] = 0;
+  }
+  return constants;
 }
 
 std::vector<const ptx::Function*> reachable_functions(const ptx::Module& module,

@@ -31,6 +31,11 @@ struct Dimensions {
                                                    const std::string& kernel,
                                                    const std::array<std::int64_t, 3>& block);
 
+// By axis, the smallest constant of 8 to 1024 by which the code multiplies the number of a block;
+// 0: there is none, or it multiplies by the block's extent, too.
+[[nodiscard]] std::array<std::int64_t, 3> constants_of_blocks(const ptx::Module& module,
+                                                              const std::string& kernel);
+
 // Whether a kernel divides by the parameter there.  What functions do that are not inlined is not
 // seen.
 [[nodiscard]] bool divides_by(const ptx::Module& module, const std::string& kernel,
