@@ -12,7 +12,6 @@
 #include "harness/search/search.hpp"
 #include "harness/trial/line_coverage.hpp"
 #include "vgpu/check/checker_set.hpp"
-#include "vgpu/program/library_headers.hpp"
 #include "vgpu/ptx/opcode.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 

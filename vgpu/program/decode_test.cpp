@@ -78,6 +78,15 @@ TEST(Decode, EveryCallSiteHasItsOwnCopyWithItsOwnLine) {
   EXPECT_EQ(program.words_max, program.functions[0].words + program.functions[1].words);
 }
 
+// Line 0: the compiler knows no line for the instruction.
+TEST(Decode, AnInstructionWithoutALineHasTheLineOfTheOnlyCall) {
+  const Program program = program_of(
+      ".func f()\n{\n.loc 1 0 1\nbar.sync 0;\nret;\n}\n"
+      ".visible .entry k()\n{\n.loc 1 7 1\ncall.uni f;\nret;\n}\n.file 1 \"user.cu\"\n");
+  ASSERT_EQ(program.functions.size(), 2u);
+  EXPECT_EQ(program.user_location(program.functions[1].entry).line, 7u);
+}
+
 TEST(Decode, NamesTheCallsThatLeadToALine) {
   const Program program = program_of(
       ".func f()\n{\n.loc 2 5 1\nbar.sync 0;\nret;\n}\n"

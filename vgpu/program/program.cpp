@@ -32,9 +32,6 @@ std::uint32_t only_call_of_function_at(const Program& program, std::uint32_t pc)
 const ptx::SourceLocation& Program::user_location(std::uint32_t pc) const {
   const ptx::SourceLocation& innermost = source_of(pc).location;
   const ptx::SourceLocation* location = &innermost;
-  const auto is_users = [&](const ptx::SourceLocation& place) {
-    return place.file < files.size() && !is_library_header(files[place.file]);
-  };
   // Unoptimised code does not say where a function of a header is inlined.  One that wraps an
   // instruction stands in a user's function behind the user's line.
   const auto line_before = [&](std::uint32_t at) {
