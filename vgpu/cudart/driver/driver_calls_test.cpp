@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -203,7 +204,7 @@ template <typename Function>
 Function* driver_function(const char* name) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result{};
-  EXPECT_EQ(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result),
+  EXPECT_EQ(cudaGetDriverEntryPointByVersion(name, &found, 13000, cudaEnableDefault, &result),
             cudaSuccess);
   return reinterpret_cast<Function*>(found);
 }
@@ -229,6 +230,135 @@ TEST(LibraryApi, HasNoUnifiedFunctions) {
             CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(DRIVER(cuLibraryUnload)(loaded), CUDA_SUCCESS);
   cudaGetLastError();
+}
+
+// Nodes of any kind, made and changed by one structure: in a graph, and in an instantiated one.
+TEST(GraphNodes, AreChangedByOneStructureForAllKinds) {
+  int* cells = nullptr;
+  ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&cells), 2 * sizeof(int)), cudaSuccess);
+  CUgraph graph = nullptr;
+  ASSERT_EQ(DRIVER(cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
+  CUgraphNodeParams fill{};
+  fill.type = CU_GRAPH_NODE_TYPE_MEMSET;
+  fill.memset = {reinterpret_cast<CUdeviceptr>(cells), 0, 1, 4, 1, 1, nullptr};
+  std::vector<int> calls;
+  CUgraphNodeParams host{};
+  host.type = CU_GRAPH_NODE_TYPE_HOST;
+  host.host = {[](void* list) { static_cast<std::vector<int>*>(list)->push_back(1); }, &calls};
+  CUgraphNode filled = nullptr, called = nullptr;
+  const auto add = DRIVER(cuGraphAddNode);
+  ASSERT_EQ(add(&filled, graph, nullptr, nullptr, 0, &fill), CUDA_SUCCESS);
+  ASSERT_EQ(add(&called, graph, &filled, nullptr, 1, &host), CUDA_SUCCESS);
+
+  const auto set = DRIVER(cuGraphNodeSetParams);
+  fill.memset.value = 2;
+  EXPECT_EQ(set(filled, &fill), CUDA_SUCCESS);
+  CUgraphExec made = nullptr;
+  ASSERT_EQ(DRIVER(cuGraphInstantiate)(&made, graph, 0), CUDA_SUCCESS);
+  const auto set_made = DRIVER(cuGraphExecNodeSetParams);
+  const auto run = [&] {
+    std::array<int, 2> values{};
+    EXPECT_EQ(cudaMemset(cells, 0, sizeof values), cudaSuccess);
+    EXPECT_EQ(DRIVER(cuGraphLaunch)(made, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cudaMemcpy(values.data(), cells, sizeof values, cudaMemcpyDeviceToHost), cudaSuccess);
+    return values;
+  };
+  EXPECT_EQ(run(), (std::array{2, 0}));
+  fill.memset.value = 3;
+  fill.memset.width = 2;
+  host.host.fn = [](void* list) { static_cast<std::vector<int>*>(list)->push_back(2); };
+  EXPECT_EQ(set_made(made, filled, &fill), CUDA_SUCCESS);
+  EXPECT_EQ(set_made(made, called, &host), CUDA_SUCCESS);
+  EXPECT_EQ(run(), (std::array{3, 3}));
+  EXPECT_EQ(calls, (std::vector{1, 2}));
+
+  CUgraphNodeParams allocation{};
+  allocation.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+  EXPECT_EQ(set(filled, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(set(filled, &host), CUDA_ERROR_INVALID_VALUE);  // of another kind
+  EXPECT_EQ(set(nullptr, &fill), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(set(filled, &allocation), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(set_made(made, filled, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(set_made(made, filled, &host), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(set_made(nullptr, filled, &fill), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(set_made(made, filled, &allocation), CUDA_ERROR_NOT_SUPPORTED);
+
+  EXPECT_EQ(DRIVER(cuGraphExecDestroy)(made), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuGraphDestroy)(graph), CUDA_SUCCESS);
+  EXPECT_EQ(cudaFree(cells), cudaSuccess);
+  cudaGetLastError();
+}
+
+TEST(GraphNodes, OfEveryKindAreMadeByOneStructure) {
+  std::array<int, 2>* cells = nullptr;
+  ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&cells), sizeof *cells), cudaSuccess);
+  const std::array<int, 2> host{5, 6};
+  CUlibrary library = nullptr;
+  CUgraph graph = nullptr, child = nullptr;
+  CUevent event = nullptr;
+  CUkernel kernel = nullptr;
+  ASSERT_EQ(DRIVER(cuLibraryLoadData)(&library, kText, nullptr, nullptr, 0, nullptr, nullptr, 0),
+            CUDA_SUCCESS);
+  ASSERT_EQ(DRIVER(cuLibraryGetKernel)(&kernel, library, "nothing"), CUDA_SUCCESS);
+  ASSERT_EQ(DRIVER(cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
+  ASSERT_EQ(DRIVER(cuGraphCreate)(&child, 0), CUDA_SUCCESS);
+  ASSERT_EQ(DRIVER(cuEventCreate)(&event, 0), CUDA_SUCCESS);
+
+  std::vector<CUgraphNode> nodes;
+  const auto add = [&](const CUgraphNodeParams& wanted) {
+    CUgraphNodeParams parameters = wanted;
+    CUgraphNode made = nullptr;
+    EXPECT_EQ(DRIVER(cuGraphAddNode)(&made, graph, nodes.empty() ? nullptr : &nodes.back(), nullptr,
+                                     nodes.empty() ? 0 : 1, &parameters),
+              CUDA_SUCCESS);
+    EXPECT_EQ(DRIVER(cuGraphNodeSetParams)(made, &parameters), CUDA_SUCCESS);
+    CUgraphNodeType type{};
+    EXPECT_EQ(DRIVER(cuGraphNodeGetType)(made, &type), CUDA_SUCCESS);
+    EXPECT_EQ(type, wanted.type);
+    nodes.push_back(made);
+  };
+  CUgraphNodeParams one{};
+  one.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  one.kernel.kern = kernel;
+  one.kernel.gridDimX = one.kernel.gridDimY = one.kernel.gridDimZ = 1;
+  one.kernel.blockDimX = one.kernel.blockDimY = one.kernel.blockDimZ = 1;
+  add(one);
+  one = {};
+  one.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+  CUDA_MEMCPY3D& copy = one.memcpy.copyParams;
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = host.data();
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = reinterpret_cast<CUdeviceptr>(cells);
+  copy.WidthInBytes = sizeof host;
+  copy.Height = copy.Depth = 1;
+  add(one);
+  one = {};
+  one.type = CU_GRAPH_NODE_TYPE_GRAPH;
+  one.graph.graph = child;
+  add(one);
+  one = {};
+  one.type = CU_GRAPH_NODE_TYPE_EMPTY;
+  add(one);
+  one.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+  one.eventRecord.event = event;
+  add(one);
+  one = {};
+  one.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+  one.eventWait.event = event;
+  add(one);
+
+  CUgraphExec made = nullptr;
+  std::array<int, 2> values{};
+  EXPECT_EQ(DRIVER(cuGraphInstantiate)(&made, graph, 0), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuGraphLaunch)(made, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cudaMemcpy(&values, cells, sizeof values, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(values, host);
+  for (const CUgraph each : {graph, child}) EXPECT_EQ(DRIVER(cuGraphDestroy)(each), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuGraphExecDestroy)(made), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuEventDestroy)(event), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuLibraryUnload)(library), CUDA_SUCCESS);
+  EXPECT_EQ(cudaFree(cells), cudaSuccess);
 }
 
 }  // namespace

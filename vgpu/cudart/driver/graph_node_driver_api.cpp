@@ -1,7 +1,8 @@
 // Graph nodes that the driver API describes by its own structures.
 #include <cuda.h>
 
-#include <cstring>
+#include <string>
+#include <string_view>
 
 #include "vgpu/cudart/driver/array_descriptions.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
@@ -88,8 +89,10 @@ CUresult with_copy(const CUDA_MEMCPY3D* wanted, Body&& body) {
   });
 }
 
-cudaMemsetParams fill_of(const CUDA_MEMSET_NODE_PARAMS& wanted) {
-  cudaMemsetParams made{};
+//   Made: cudaMemsetParams, or with more members
+template <typename Made = cudaMemsetParams>
+Made fill_of(const auto& wanted) {
+  Made made{};
   made.dst = to_pointer(wanted.dst);
   made.pitch = wanted.pitch;
   made.value = wanted.value;
@@ -105,6 +108,40 @@ CUresult with_fill(const CUDA_MEMSET_NODE_PARAMS* wanted, Body&& body) {
     if (wanted == nullptr) return fail(cudaErrorInvalidValue);
     return body(fill_of(*wanted));
   });
+}
+
+// Runs `body(parameters)` for a node of any kind, in the runtime's form.
+//   call: the function, for a kind that is not supported
+template <typename Body>
+CUresult with_any_node(std::string_view call, const CUgraphNodeParams* wanted, Body&& body) {
+  if (wanted == nullptr) return fail(CUDA_ERROR_INVALID_VALUE);
+  cudaGraphNodeParams made{};
+  made.type = static_cast<cudaGraphNodeType>(wanted->type);
+  switch (number_of(wanted->type)) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return in_context([&] {
+        return with_kernel_parameters(&wanted->kernel, [&](const cudaKernelNodeParams& kernel) {
+          made.kernel = {kernel.func,           kernel.gridDim,      kernel.blockDim,
+                         kernel.sharedMemBytes, kernel.kernelParams, nullptr};
+          return body(made);
+        });
+      });
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return with_copy(&wanted->memcpy.copyParams, [&](const cudaMemcpy3DParms& copy) {
+        made.memcpy.copyParams = copy;
+        return body(made);
+      });
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      made.memset = fill_of<cudaMemsetParamsV2>(wanted->memset);
+      break;
+    case CU_GRAPH_NODE_TYPE_HOST: made.host = {wanted->host.fn, wanted->host.userData}; break;
+    case CU_GRAPH_NODE_TYPE_GRAPH: made.graph.graph = wanted->graph.graph; break;
+    case CU_GRAPH_NODE_TYPE_EMPTY: break;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: made.eventWait.event = wanted->eventWait.event; break;
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: made.eventRecord.event = wanted->eventRecord.event; break;
+    default: return result_of(not_supported(std::string(call) + " of this kind of node"));
+  }
+  return in_context([&] { return body(made); });
 }
 
 }  // namespace
@@ -189,49 +226,32 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* p
   });
 }
 
-// The type of the node selects one of the functions above.
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                            const CUgraphEdgeData* data, size_t count, CUgraphNodeParams* wanted) {
-  if (wanted == nullptr) return fail(CUDA_ERROR_INVALID_VALUE);
-  if (data != nullptr) {
+  if (wanted != nullptr && data != nullptr) {
     return result_of(not_supported("cuGraphAddNode with data of edges"));
   }
-  switch (number_of(wanted->type)) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: return add_kernel(node, graph, after, count, &wanted->kernel);
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-      return cuGraphAddMemcpyNode(node, graph, after, count, &wanted->memcpy.copyParams, nullptr);
-    case CU_GRAPH_NODE_TYPE_MEMSET: {
-      const auto& fill = wanted->memset;
-      const CUDA_MEMSET_NODE_PARAMS parameters{fill.dst,         fill.pitch, fill.value,
-                                               fill.elementSize, fill.width, fill.height};
-      return cuGraphAddMemsetNode(node, graph, after, count, &parameters, nullptr);
-    }
-    case CU_GRAPH_NODE_TYPE_HOST: {
-      const CUDA_HOST_NODE_PARAMS parameters{wanted->host.fn, wanted->host.userData};
-      return cuGraphAddHostNode(node, graph, after, count, &parameters);
-    }
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-      return in_context([&] {
-        return cudaGraphAddChildGraphNode(node, graph, after, count, wanted->graph.graph);
-      });
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-      return in_context([&] { return cudaGraphAddEmptyNode(node, graph, after, count); });
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      return in_context([&] {
-        return cudaGraphAddEventWaitNode(node, graph, after, count, wanted->eventWait.event);
-      });
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return in_context([&] {
-        return cudaGraphAddEventRecordNode(node, graph, after, count, wanted->eventRecord.event);
-      });
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-      return cuGraphAddMemFreeNode(node, graph, after, count, wanted->free.dptr);
-    default: return result_of(not_supported("cuGraphAddNode of this kind of node"));
+  if (wanted != nullptr && number_of(wanted->type) == CU_GRAPH_NODE_TYPE_MEM_FREE) {
+    return cuGraphAddMemFreeNode(node, graph, after, count, wanted->free.dptr);
   }
+  return with_any_node("cuGraphAddNode", wanted, [&](cudaGraphNodeParams& made) {
+    return cudaGraphAddNode(node, graph, after, nullptr, count, &made);
+  });
 }
 CUresult virtual_cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                                 size_t count, CUgraphNodeParams* wanted) {
   return cuGraphAddNode_v2(node, graph, after, nullptr, count, wanted);
+}
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* wanted) {
+  return with_any_node("cuGraphNodeSetParams", wanted, [&](cudaGraphNodeParams& made) {
+    return cudaGraphNodeSetParams(node, &made);
+  });
+}
+CUresult cuGraphExecNodeSetParams(CUgraphExec executable, CUgraphNode node,
+                                  CUgraphNodeParams* wanted) {
+  return with_any_node("cuGraphExecNodeSetParams", wanted, [&](cudaGraphNodeParams& made) {
+    return cudaGraphExecNodeSetParams(executable, node, &made);
+  });
 }
 
 }  // extern "C"
