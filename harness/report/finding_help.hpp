@@ -1,6 +1,7 @@
 // The meaning of each finding kind and how to repair it, for readers who do not know warpcheck.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "vgpu/check/finding.hpp"
@@ -14,7 +15,11 @@ struct FindingHelp {
   std::string_view advice;   // the usual repair
 };
 
-inline constexpr std::size_t kFindingKinds = 20;
+inline constexpr std::size_t kFindingKinds = 0
+#define FINDING_KIND(enumerator, name, checker) +1
+#include "vgpu/check/finding_kinds.def"
+#undef FINDING_KIND
+    ;
 // In the order of the enumeration.
 [[nodiscard]] const FindingHelp& help_for(vgpu::FindingKind kind);
 // Advice for this finding; more specific than its kind's advice if possible.
