@@ -276,8 +276,12 @@ vgpu::Compile compile_of(const Json& json) {
 ExecSettings settings_of(const Json& json) {
   ExecSettings settings;
   settings.records = json.at("records").get<std::string>();
+  const Json& checkers = json.at("checkers");
+  if (checkers.size() != vgpu::kCheckers.size()) {
+    throw Json::other_error::create(501, "not the checkers of this build", &checkers);
+  }
   for (const vgpu::CheckerRow& row : vgpu::kCheckers) {
-    settings.checkers.*row.enabled = json.at("checkers").at(row.name).get<bool>();
+    settings.checkers.*row.enabled = checkers.at(row.name).get<bool>();
   }
   settings.checkers.portable = json.at("portable").get<bool>();
   settings.warp_model =

@@ -193,6 +193,12 @@ TEST(ExecRecords, DamagedSettingsAreNone) {
   EXPECT_FALSE(parse_exec_settings("{}").has_value());
   EXPECT_FALSE(parse_exec_settings("1").has_value());
   EXPECT_FALSE(parse_exec_settings("").has_value());
+  // By a command of another build, which has one checker more.
+  std::string text = to_text(ExecSettings{});
+  EXPECT_TRUE(parse_exec_settings(text).has_value());
+  const std::string_view key = R"("checkers":{)";
+  text.insert(text.find(key) + key.size(), R"("another":true,)");
+  EXPECT_FALSE(parse_exec_settings(text).has_value());
 }
 
 TEST(ExecRecords, ARefusalIsAppendedByThoseWhoKnowNothingElseOfThem) {
