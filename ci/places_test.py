@@ -138,7 +138,7 @@ def errors_of_lists(root):
     for rows, row, lists in (
             ("vgpu/check/finding_kinds.def", r'^FINDING_KIND\(\w+, "([^"]+)"', {
                 "README.md": "`%s`", "docs/use/report.schema.json": '"%s"'}),
-            ("vgpu/check/checkers.def", r"^CHECKER\((\w+),", {"docs/use/exec-reference.md": "| `%s` |"}),
+            ("vgpu/check/checkers.def", r"^(?:OPTIONAL_)?CHECKER\((\w+),", {"docs/use/exec-reference.md": "| `%s` |"}),
             ("cli/command_*.cpp", r'\.name = "(?!gpu-worker)([^"]+)"', {"README.md": "`%s"})):  # that one is hidden
         names = [name for path in sorted(root.glob(rows))
                  for name in re.findall(row, path.read_text(), re.MULTILINE)]
