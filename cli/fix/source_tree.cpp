@@ -113,14 +113,16 @@ std::size_t closing_bracket(std::string_view code, std::size_t open) {
   return kNowhere;
 }
 
-std::vector<std::string_view> split_arguments(std::string_view code) {
+std::vector<std::string_view> split_arguments(std::string_view code, Angles angles) {
   std::vector<std::string_view> parts;
   int depth = 0;
   std::size_t begin = 0;
   for (std::size_t at = 0; at <= code.size(); ++at) {
     const char c = at < code.size() ? code[at] : ',';
-    if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
-    if (c == ')' || c == ']' || c == '}' || c == '>') --depth;
+    const bool is_arrow = c == '>' && at != 0 && code[at - 1] == '-';
+    const bool is_angle = angles == Angles::brackets && !is_arrow;
+    if (c == '(' || c == '[' || c == '{' || (c == '<' && is_angle)) ++depth;
+    if (c == ')' || c == ']' || c == '}' || (c == '>' && is_angle)) --depth;
     if (c != ',' || (depth > 0 && at < code.size())) continue;
     parts.push_back(trimmed(code.substr(begin, at - begin)));
     begin = at + 1;

@@ -60,7 +60,10 @@ bool is_word_character(char c);
 std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0);
 // The place of the bracket that closes the one at `open`, or npos.
 std::size_t closing_bracket(std::string_view code, std::size_t open);
+// What < and > are: brackets of types, or operators.
+enum class Angles : std::uint8_t { brackets, operators };
 // The parts between commas outside of brackets: arguments, parameters, declared names.
-std::vector<std::string_view> split_arguments(std::string_view code);
+std::vector<std::string_view> split_arguments(std::string_view code,
+                                              Angles angles = Angles::brackets);
 
 }  // namespace warpcheck

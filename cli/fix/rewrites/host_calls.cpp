@@ -43,23 +43,12 @@ std::vector<HostCall::Argument> arguments_in(const SourceTree& tree, std::size_t
                                              std::size_t end) {
   std::vector<HostCall::Argument> arguments;
   const std::string_view code(tree.code());
-  const auto add = [&](std::size_t from, std::size_t to) {
-    const std::string_view part = trimmed(code.substr(from, to - from));
-    if (part.empty()) return;
+  for (const std::string_view part :
+       split_arguments(code.substr(begin, end - begin), Angles::operators)) {
+    if (part.empty()) continue;
     const auto at = static_cast<std::size_t>(part.data() - code.data());
     arguments.push_back({at, at + part.size(), tree.text().substr(at, part.size())});
-  };
-  std::size_t from = begin;
-  for (std::size_t at = begin; at < end; ++at) {
-    if (code[at] == '(' || code[at] == '[' || code[at] == '{') {
-      at = closing_bracket(code, at);
-      if (at == kNoPart) return arguments;
-    } else if (code[at] == ',') {
-      add(from, at);
-      from = at + 1;
-    }
   }
-  add(from, end);
   return arguments;
 }
 

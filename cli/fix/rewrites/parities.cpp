@@ -51,19 +51,12 @@ std::optional<TextRange> parity_argument(const SourceTree& tree, std::size_t ope
                                          std::size_t close) {
   const std::string_view code(tree.code());
   std::optional<TextRange> found;
-  std::size_t begin = open + 1, count = 0;
-  int depth = 0;
-  for (std::size_t at = open + 1; at <= close; ++at) {
-    const char c = code[at];
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (at != close && (c == ')' || c == ']' || c == '}')) --depth;
-    if (at != close && (c != ',' || depth != 0)) continue;
-    const std::string_view argument = trimmed(code.substr(begin, at - begin));
-    if (!argument.empty() && count++ > 0 && names_parity(argument)) {
-      const auto from = static_cast<std::size_t>(argument.data() - code.data());
-      found = TextRange{from, from + argument.size()};
-    }
-    begin = at + 1;
+  std::size_t count = 0;
+  for (const std::string_view argument :
+       split_arguments(code.substr(open + 1, close - open - 1), Angles::operators)) {
+    if (argument.empty() || count++ == 0 || !names_parity(argument)) continue;
+    const auto from = static_cast<std::size_t>(argument.data() - code.data());
+    found = TextRange{from, from + argument.size()};
   }
   return found;
 }

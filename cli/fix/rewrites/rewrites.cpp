@@ -94,16 +94,12 @@ std::vector<Assignment> assignments_by_exchange(std::string_view code) {
   const std::size_t close = closing_bracket(code, open);
   if (close == kNoPart || trimmed(code.substr(close + 1)) != ";") return {};
   const std::string_view both = code.substr(open + 1, close - open - 1);
-  int depth = 0;
-  std::size_t comma = 0;
-  for (; comma < both.size() && (depth != 0 || both[comma] != ','); ++comma) {
-    if (both[comma] == '(' || both[comma] == '[') ++depth;
-    if (both[comma] == ')' || both[comma] == ']') --depth;
-  }
-  if (comma == both.size()) return {};
-  const std::string_view pointer = trimmed(both.substr(0, comma));
+  const std::vector<std::string_view> arguments = split_arguments(both, Angles::operators);
+  if (arguments.size() < 2) return {};
+  const std::string_view pointer = arguments[0];
   Assignment assignment;
-  assignment.value = trimmed(both.substr(comma + 1));
+  // Behind the first comma: commas between template arguments are the value's.
+  assignment.value = trimmed(std::string_view(arguments[1].data(), both.end()));
   std::vector<Assignment> all;
   const auto add = [&](std::string target) {
     assignment.target = std::move(target);

@@ -35,6 +35,17 @@ TEST(SourceTree, HasNoStatementsWhereBracesDoNotMatch) {
       3u);
 }
 
+TEST(SplitArguments, AtCommasOutsideOfBrackets) {
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(split_arguments(" f(a, b), {c, d}, e[g(1, 2)] "),
+            (Parts{"f(a, b)", "{c, d}", "e[g(1, 2)]"}));
+  EXPECT_EQ(split_arguments("map<int, float> a, b"), (Parts{"map<int, float> a", "b"}));
+  EXPECT_EQ(split_arguments("p->f(a, b), c"), (Parts{"p->f(a, b)", "c"}));
+  EXPECT_EQ(split_arguments("a < b, c", Angles::operators), (Parts{"a < b", "c"}));
+  EXPECT_EQ(split_arguments("a > b, f(c, d)", Angles::operators), (Parts{"a > b", "f(c, d)"}));
+  EXPECT_EQ(split_arguments("a,, b", Angles::operators), (Parts{"a", "", "b"}));
+}
+
 TEST(SplitStatement, WaitsBetweenReadAndWrite) {
   const SourceTree tree = kernel_with("    if (t > 1) a[t] += a[t - 1];\n");
   const auto patch = split_statement("k.cu", tree, statement_of(tree, 3), "__syncthreads();");
