@@ -149,6 +149,48 @@ TEST_F(Look, AKernelIsChosenByItsName) {
   EXPECT_EQ(json["kernels"][0]["functions"][0]["blocks"][0]["meets"], 2);
 }
 
+// A call of a function that calls itself, not what comes before it.
+TEST_F(Look, ValuesThatAreNotFollowedAreSaidToBe) {
+  write("calls.ptx", R"(.version 8.0
+.target sm_75
+.address_size 64
+.func (.param .b32 out) down(.param .b32 in)
+{
+.reg .b32 %r<3>;
+ld.param.u32 %r1, [in];
+.param .b32 more;
+.param .b32 less;
+st.param.b32 [more], %r1;
+call (less), down, (more);
+ld.param.b32 %r2, [less];
+st.param.b32 [out], %r2;
+ret;
+}
+.visible .entry calls(.param .u64 p)
+{
+.reg .b32 %r<3>;
+.reg .b64 %rd<2>;
+ld.param.u64 %rd1, [p];
+ld.global.u32 %r1, [%rd1];
+.param .b32 from;
+.param .b32 to;
+st.param.b32 [from], %r1;
+call (to), down, (from);
+ret;
+}
+)");
+  const Outcome shown = run("show calls.ptx");
+  EXPECT_EQ(shown.status, 0) << shown.out;
+  EXPECT_NE(shown.out.find("  known: values are not followed, so one from memory may decide "
+                           "something: "),
+            std::string::npos)
+      << shown.out;
+  const std::size_t note = shown.out.find("values are not followed behind this");
+  ASSERT_NE(note, std::string::npos) << shown.out;
+  const std::size_t line = shown.out.rfind('\n', shown.out.rfind('\n', note) - 1);
+  EXPECT_NE(shown.out.substr(line, note - line).find("call"), std::string::npos) << shown.out;
+}
+
 // Lanes that leave a loop at its head wait behind it, and those that leave it in its middle too.
 TEST_F(Look, LanesThatLeaveALoopMeetBehindIt) {
   write("loop.ptx", R"(.version 8.0

@@ -119,7 +119,8 @@ class Lister {
     const auto note = [&](bool is_so, std::string text) {
       if (is_so) one.notes.push_back(std::move(text));
     };
-    note(pc == data_use_, "a value from memory may decide this, or is not followed");
+    note(pc == data_use_.pc, data_use_.is_followed ? "a value from memory may decide this"
+                                                   : "values are not followed behind this");
     note(pc == order_.pc, fmt::format("shows the order of threads: it {}", order_.what));
     note(instr.is_read_address, "the address was read from memory");
     note(instr.hands_on, "stores an address of a local or shared variable");
@@ -205,13 +206,16 @@ class Lister {
 
   void list_proofs(Listing& listing) const {
     std::vector<std::string>& proved = listing.proved;
-    if (data_use_ == ptx::kNone) {
+    if (data_use_.pc == ptx::kNone) {
       proved.emplace_back(
           "no value from memory decides an address, a branch, a guard or a size: threads make the "
           "same accesses for all data");
     } else {
-      proved.push_back("a value from memory may decide something, first at " +
-                       place_text(program_, data_use_));
+      proved.push_back(
+          (data_use_.is_followed
+               ? "a value from memory may decide something, first at "
+               : "values are not followed, so one from memory may decide something: ") +
+          place_text(program_, data_use_.pc));
     }
     if (order_.pc == ptx::kNone) {
       proved.emplace_back(
@@ -236,7 +240,7 @@ class Lister {
   const Program& program_;
   BlockGraph graph_;
   InstrText text_;
-  std::uint32_t data_use_;
+  DataUse data_use_;
   OrderSource order_;
 };
 

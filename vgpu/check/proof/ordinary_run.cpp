@@ -8,7 +8,7 @@ namespace warpcheck::vgpu {
 
 DataUses::Of DataUses::of(const Program& program) {
   const auto look = [&] {
-    return Of{find_data_use(program) != ptx::kNone, order_shows_in_times_alone(program)};
+    return Of{find_data_use(program).pc != ptx::kNone, order_shows_in_times_alone(program)};
   };
   if (program.native == nullptr) return look();
   const auto known = known_.find(program.native);

@@ -225,12 +225,14 @@ std::string target_of(std::string_view ptx) {
 std::string proof_by_code(const vgpu::Program& kernel) {
   const vgpu::OrderSource order = vgpu::find_order_source(kernel);
   const bool shows_order = order.pc != ptx::kNone;
-  const std::uint32_t data = vgpu::find_data_use(kernel);  // clocks count as data
-  if (data == ptx::kNone && (!shows_order || vgpu::order_shows_in_times_alone(kernel))) {
+  const vgpu::DataUse data = vgpu::find_data_use(kernel);  // clocks count as data
+  if (data.pc == ptx::kNone && (!shows_order || vgpu::order_shows_in_times_alone(kernel))) {
     return "all data and every schedule";
   }
   if (shows_order) return fmt::format("nothing: {} {}", place_text(kernel, order.pc), order.what);
-  return fmt::format("every schedule; data may decide at {}", place_text(kernel, data));
+  return fmt::format("every schedule; {} at {}",
+                     data.is_followed ? "data may decide" : "values are not followed",
+                     place_text(kernel, data.pc));
 }
 
 }  // namespace

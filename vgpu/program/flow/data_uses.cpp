@@ -119,10 +119,10 @@ class DataFlow {
  public:
   explicit DataFlow(const Program& program) : flow_(program), code_(program.code) {}
 
-  std::uint32_t first() {
-    if (!flow_.is_known()) return 0;
+  DataUse first() {
+    if (!flow_.is_known()) return {flow_.obstacle(), false};
     for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
-      if (!is_followed(code_[pc].kind) || flow_.is_opaque(pc)) return pc;
+      if (!is_followed(code_[pc].kind) || flow_.is_opaque(pc)) return {pc, false};
     }
     at_begin_.resize(flow_.graph().blocks().size());
     State& start = at_begin_[flow_.graph().block_of(flow_.program().functions[0].entry)];
@@ -132,7 +132,7 @@ class DataFlow {
       grows_ = false;
       for (std::uint32_t block = 0; block < at_begin_.size(); ++block) follow(block);
     } while (grows_);
-    return first_;
+    return {first_, true};
   }
 
  private:
@@ -267,6 +267,6 @@ bool order_shows_in_times_alone(const Program& program) {
   return std::ranges::none_of(program.code, may_show_order);
 }
 
-std::uint32_t find_data_use(const Program& program) { return DataFlow(program).first(); }
+DataUse find_data_use(const Program& program) { return DataFlow(program).first(); }
 
 }  // namespace warpcheck::vgpu

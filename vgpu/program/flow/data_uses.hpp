@@ -17,9 +17,13 @@
 
 namespace warpcheck::vgpu {
 
+struct DataUse {
+  std::uint32_t pc = ptx::kNone;  // kNone: there is none
+  bool is_followed = true;        // false: whether data decides anything there is not known
+};
 // Returns the first instruction of the code that data may decide, or whose values cannot be
-// followed; ptx::kNone: there is none.
-[[nodiscard]] std::uint32_t find_data_use(const Program& program);
+// followed.
+[[nodiscard]] DataUse find_data_use(const Program& program);
 
 // Returns whether the order of threads affects only such clocks and places: if these decide
 // nothing, every schedule makes the same accesses.

@@ -7,13 +7,14 @@
 namespace warpcheck::vgpu {
 
 RegisterFlow::RegisterFlow(const Program& program) : program_(program), graph_(program) {
-  if (program.code.empty() || program.functions.empty() || program.dynamic_stack) return;
+  if (program.code.empty() || program.functions.empty()) return;
   if (!place_frames()) return;
   known_ = true;
   list_operands();
 }
 
-// Returns false if a function has more than one call, or is called through registers.
+// Returns false if a function has more than one call, as with recursion, or is called through
+// registers, or if a stack grows.
 bool RegisterFlow::place_frames() {
   const auto functions = static_cast<std::uint32_t>(program_.functions.size());
   function_of_.assign(program_.code.size(), 0);
@@ -32,7 +33,8 @@ bool RegisterFlow::place_frames() {
   std::vector<std::vector<std::uint32_t>> callees(functions);
   for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
     const Instr& instr = program_.code[pc];
-    if (instr.kind == InstrKind::call_register) return false;
+    obstacle_ = pc;
+    if (instr.kind == InstrKind::call_register || instr.kind == InstrKind::stack) return false;
     if (instr.kind != InstrKind::call) continue;
     if (instr.function == 0 || calls_[instr.function] != ptx::kNone) return false;
     calls_[instr.function] = pc;

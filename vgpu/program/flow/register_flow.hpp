@@ -23,6 +23,8 @@ class RegisterFlow {
   // False: there is recursion, calls through registers, or growing stacks; then only the graph may
   // be asked for.
   [[nodiscard]] bool is_known() const { return known_; }
+  // The first instruction that makes the flow unknown.
+  [[nodiscard]] std::uint32_t obstacle() const { return obstacle_; }
   [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] std::uint32_t registers() const { return registers_; }
   // Includes the guard.
@@ -59,6 +61,7 @@ class RegisterFlow {
   const Program& program_;
   BlockGraph graph_;
   bool known_ = false;
+  std::uint32_t obstacle_ = 0;
   std::uint32_t registers_ = 0;
   std::uint32_t words_ = 0, wides_ = 0;
   std::vector<Frame> frames_;               // by function
