@@ -51,6 +51,7 @@ class Prompt {
   void stepi(const std::string& rest);
   void nexti(const std::string& rest);
   void finish(const std::string& rest);
+  void leave_frame(Direction direction);
   void run_again(const std::string& rest);
   void advance(const std::string& rest);
   void until(const std::string& rest);

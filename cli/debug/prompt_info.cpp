@@ -18,22 +18,26 @@ using vgpu::kWarpLanes;
 
 namespace {
 
-std::string state_of(const LaneState& state) {
+// What is said of one thread, or of several.
+std::string state_of(const LaneState& state, bool is_one) {
+  const char* const waits = is_one ? "waits" : "wait";
   switch (state.kind) {
-    case LaneState::Kind::at_barrier: return fmt::format("waits at barrier {}", state.barrier);
-    case LaneState::Kind::at_warp_operation: return "waits for lanes of its warp";
-    case LaneState::Kind::at_cluster_barrier: return "waits at the cluster's barrier";
-    case LaneState::Kind::exited: return "has exited";
+    case LaneState::Kind::at_barrier: return fmt::format("{} at barrier {}", waits, state.barrier);
+    case LaneState::Kind::at_warp_operation:
+      return fmt::format("{} for lanes of {} warp", waits, is_one ? "its" : "their");
+    case LaneState::Kind::at_cluster_barrier:
+      return fmt::format("{} at the cluster's barrier", waits);
+    case LaneState::Kind::exited: return is_one ? "has exited" : "have exited";
     case LaneState::Kind::ready: break;
   }
   return "can run";
 }
 
 // "can run at scan.cu:14  bar.sync 0"
-std::string state_and_place_of(const LaneState& state) {
-  if (state.kind == LaneState::Kind::exited) return state_of(state);
-  return fmt::format("{} at {}:{}  {}", state_of(state), file_name(state.at.file), state.at.line,
-                     state.at.instruction);
+std::string state_and_place_of(const LaneState& state, bool is_one) {
+  if (state.kind == LaneState::Kind::exited) return state_of(state, is_one);
+  return fmt::format("{} at {}:{}  {}", state_of(state, is_one), file_name(state.at.file),
+                     state.at.line, state.at.instruction);
 }
 
 }  // namespace
@@ -96,7 +100,8 @@ void Prompt::show_threads(const std::string&) {
         write_(fmt::format("{} block {} thread {}{}  warp {} lanes {}: {}\n", has_focus ? '*' : ' ',
                            triple(block.block), triple(stop.block.position_of(first)),
                            first == last ? "" : " to " + triple(stop.block.position_of(last)),
-                           warp.warp, lanes_text(group.lanes), state_and_place_of(group.state)));
+                           warp.warp, lanes_text(group.lanes),
+                           state_and_place_of(group.state, first == last)));
       }
     }
   }
@@ -111,7 +116,7 @@ void Prompt::show_warps(const std::string&) {
       std::string text;
       for (const LaneGroup& group : warp.groups) {
         text += fmt::format("{}lanes {} {}", text.empty() ? "" : "; ", lanes_text(group.lanes),
-                            state_of(group.state));
+                            state_of(group.state, std::has_single_bit(group.lanes)));
       }
       const bool runs = block.block == stop.focus.block && warp.warp == stop.warp;
       write_(fmt::format("{} warp {}: {}\n", runs ? '*' : ' ', warp.warp, text));
@@ -131,7 +136,7 @@ void Prompt::show_lanes(const std::string&) {
         if ((group.lanes >> lane & 1u) == 0) continue;
         const Dim3 thread = stop.block.position_of(warp.warp * kWarpLanes + lane);
         write_(fmt::format("{} lane {:>2} thread {}: {}\n", lane == linear % kWarpLanes ? '*' : ' ',
-                           lane, triple(thread), state_and_place_of(group.state)));
+                           lane, triple(thread), state_and_place_of(group.state, true)));
       }
     }
   }
@@ -141,16 +146,18 @@ void Prompt::show_lanes(const std::string&) {
 void Prompt::show_blocks(const std::string&) {
   const Stop& stop = running();
   for (const BlockState& block : session_.blocks()) {
-    std::map<std::string, int> threads;
+    std::map<std::string, std::pair<LaneState, std::size_t>> threads;
     for (const WarpState& warp : block.warps) {
       for (const LaneGroup& group : warp.groups) {
-        threads[state_of(group.state)] += std::popcount(group.lanes);
+        auto& [state, count] = threads[state_of(group.state, false)];
+        state = group.state;
+        count += static_cast<std::size_t>(std::popcount(group.lanes));
       }
     }
     std::string text;
-    for (const auto& [state, count] : threads) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : "; ",
-                          counted(static_cast<std::size_t>(count), "thread"), state);
+    for (const auto& [name, of] : threads) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", counted(of.second, "thread"),
+                          state_of(of.first, of.second == 1));
     }
     write_(fmt::format("{} block {}, {} passed: {}\n", block.block == stop.focus.block ? '*' : ' ',
                        triple(block.block), counted(block.barriers_passed, "barrier"), text));

@@ -1,6 +1,8 @@
 // The commands of the prompt that run the debuggee.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/debug/prompt.hpp"
 #include "cli/debug/prompt_words.hpp"
 
@@ -32,7 +34,10 @@ void Prompt::next(const std::string& rest) { steps(rest, StepKind::line_over, Di
 void Prompt::stepi(const std::string& rest) {
   steps(rest, StepKind::instruction, Direction::forward);
 }
-void Prompt::finish(const std::string& rest) { steps(rest, StepKind::out, Direction::forward); }
+void Prompt::finish(const std::string& rest) {
+  if (!rest.empty()) throw DebugError("finish takes nothing; an outer function is chosen by: up");
+  leave_frame(Direction::forward);
+}
 
 // From the beginning to the first stop.
 void Prompt::run_again(const std::string& rest) {
@@ -99,7 +104,27 @@ void Prompt::reverse_stepi(const std::string& rest) {
   steps(rest, StepKind::instruction, Direction::backward);
 }
 void Prompt::reverse_finish(const std::string& rest) {
-  steps(rest, StepKind::out, Direction::backward);
+  if (!rest.empty()) throw DebugError("reverse-finish takes nothing");
+  if (session_.frames(running().focus).size() <= frame_ + 1) {
+    throw DebugError(
+        "this is the kernel, which no function calls; to its begin: goto start, or "
+        "break KERNEL and reverse-continue");
+  }
+  leave_frame(Direction::backward);
+}
+
+// Out of the chosen frame, and of those inside of it.
+void Prompt::leave_frame(Direction direction) {
+  std::size_t depth = session_.frames(running().focus).size();
+  const std::size_t outer = depth - std::min(frame_ + 1, depth);
+  while (true) {
+    const Stop& stop = session_.step(StepKind::out, direction);
+    const bool has_left = depth <= outer + 1;
+    if (stop.reason != StopReason::step || !stop.has_location || has_left) break;
+    depth = session_.frames(stop.focus).size();
+    if (depth <= outer) break;
+  }
+  show_stop();
 }
 
 void Prompt::go(const std::string& rest) {

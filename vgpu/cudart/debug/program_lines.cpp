@@ -56,6 +56,14 @@ ProgramLines::ProgramLines(const vgpu::Program& program, const std::vector<Inlin
   for (const std::string& file : program.files) {
     is_users_.push_back(!vgpu::is_library_header(file));
   }
+  is_in_prologue_.resize(chains_.size());
+  if (!has_prologues(program)) return;
+  for (std::uint32_t function = 1; function < program.functions.size(); ++function) {
+    const std::uint32_t body = body_of(function);
+    for (std::uint32_t pc = program.functions[function].entry; pc < body; ++pc) {
+      is_in_prologue_[pc] = true;
+    }
+  }
 }
 
 // A call lies inside of those around it, which come first.
@@ -92,7 +100,7 @@ void ProgramLines::insert(const std::vector<InlinedCall>& calls) {
 
 const ptx::SourceLocation& ProgramLines::user_place_of(std::uint32_t pc) const {
   const auto users = std::ranges::find_if(
-      chains_[pc], [&](const ptx::SourceLocation& at) { return is_users(at); });
+      chains_[pc], [&](const ptx::SourceLocation& at) { return at.line != 0 && is_users(at); });
   return users != chains_[pc].end() ? *users : program_.user_location(pc);
 }
 
@@ -106,6 +114,7 @@ StepKey ProgramLines::key_of(const vgpu::Fragment& fragment, std::uint32_t pc) c
   add(pc);
   key.is_in_library = std::ranges::none_of(
       chains_[pc], [&](const ptx::SourceLocation& each) { return is_users(each); });
+  key.is_in_prologue = is_in_prologue_[pc];
   return key;
 }
 

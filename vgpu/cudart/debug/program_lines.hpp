@@ -25,10 +25,12 @@ struct StepKey {
   const vgpu::Program* program = nullptr;
   std::uint32_t depth = 0;  // user functions around it, called or inlined
   std::uint32_t file = ptx::kNone, line = 0;
-  bool is_in_library = false;  // all of the function's code around it is in headers of libraries
-  // Returns whether a step from there, of a line, may end here: code of libraries is passed over.
+  bool is_in_library = false;   // all of the function's code around it is in headers of libraries
+  bool is_in_prologue = false;  // of a called function: its parameters have no values yet
+  // Returns whether a step from there, of a line, may end here: code of libraries and prologues are
+  // passed over.
   [[nodiscard]] bool may_end(const StepKey& from) const {
-    return !is_in_library || from.is_in_library;
+    return (!is_in_library || from.is_in_library) && !is_in_prologue;
   }
   // In code without lines, each instruction is one.
   [[nodiscard]] bool is_line_of(const StepKey& other) const {
@@ -80,6 +82,7 @@ class ProgramLines {
   std::vector<std::vector<ptx::SourceLocation>> chains_;  // by pc
   std::vector<std::string> names_;                        // mangled
   std::vector<bool> is_users_;                            // by file
+  std::vector<bool> is_in_prologue_;                      // by pc; of called functions
 };
 
 }  // namespace warpcheck::cudart
