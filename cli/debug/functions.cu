@@ -1,4 +1,4 @@
-// Called functions, values of many types, and a race whose sides differ in size.
+// Called functions, also by address, values of many types, and a race whose sides differ in size.
 #include <cstdio>
 
 enum class Color : unsigned char { red = 1, green };
@@ -64,10 +64,20 @@ __global__ void shapes(int* out, Mode mode) {
            static_cast<int>(color) + mode + nudged(t) + twice(t);
 }
 
+__device__ __noinline__ int halved(int value) { return value / 2; }
+
+__global__ void narrow(int* out, short value) {
+  short below;
+  asm("neg.s16 %0, %1;" : "=h"(below) : "h"(value));
+  int (*change)(int) = value > 0 ? twice : halved;
+  out[0] = change(below);
+}
+
 int main() {
   int* out = nullptr;
   cudaMalloc(&out, 64 * sizeof(int));
   shapes<<<1, 64>>>(out, kScaled);
+  narrow<<<1, 1>>>(out, 1);
   cudaDeviceSynchronize();
   cudaFree(out);
   std::printf("done\n");

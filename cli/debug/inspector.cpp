@@ -163,7 +163,7 @@ std::string Inspector::declaration(std::string_view expression_or_type, const At
     // Of a pointer to a structure, the structure is what one wants to know.
     std::string stars;
     while (stripped(type).kind == Type::Kind::pointer &&
-           is_aggregate(stripped(stripped(type).target))) {
+           !stripped(stripped(type).target).members.empty()) {
       stars += '*';
       type = stripped(type).target;
     }
@@ -232,14 +232,13 @@ std::vector<bool> Inspector::are_written(const std::vector<Register>& registers,
 }
 
 std::string Inspector::text_of_bytes(const Value& value, const std::vector<std::byte>& bytes,
-                                     const std::vector<bool>& is_written, const At& at) {
+                                     const std::vector<std::uint8_t>& unwritten, const At& at) {
   return with_debug_errors([&] {
     const SessionThread thread(impl_->session_, at.thread, at.frame);
     Value held = value;
     held.place = Value::Place::bits;
     held.bytes = bytes;
-    held.unwritten.clear();
-    for (const bool is : is_written) held.unwritten.push_back(!is);
+    held.unwritten = unwritten;
     return text_of(held, thread, Format::natural);
   });
 }

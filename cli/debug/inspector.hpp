@@ -63,9 +63,9 @@ class Inspector {
   // Whether registers of a frame may have been written: some path from a write leads to its place.
   std::vector<bool> are_written(const std::vector<Register>& registers, const At& at);
 
-  // The text of a range's value that has these bytes.
+  // The text of a range's value that has these bytes; of each, some bits may be unwritten.
   std::string text_of_bytes(const Value& value, const std::vector<std::byte>& bytes,
-                            const std::vector<bool>& is_written, const At& at);
+                            const std::vector<std::uint8_t>& unwritten, const At& at);
 
   // What the lanes of the thread's warp hold of an expression, each where it stands.
   struct LaneValue {

@@ -97,10 +97,12 @@ Memory DebugSession::memory(const Place& place, std::uint64_t bytes) {
       break;
     }
     memory.bytes.push_back(impl_->shared[i]);
-    memory.is_written.push_back(true);
+    memory.unwritten.push_back(0);
   }
   return memory;
 }
+
+std::string DebugSession::function_at(std::uint64_t) { return {}; }
 
 Place DebugSession::resolve(const Thread&, std::uint64_t) {
   throw DebugError("no memory is there");

@@ -66,18 +66,18 @@ std::string Prompt::text_of_data(const Stop& stop) {
   std::string text = fmt::format("thread {} {} {}", triple(data.thread.thread), data.kind,
                                  is_typed ? watched->text : data.object);
   const auto add = [&](std::string_view separator, const std::vector<std::byte>& bytes,
-                       const std::vector<bool>& is_written) {
+                       const std::vector<std::uint8_t>& unwritten) {
     text += separator;
     if (is_typed) {
-      text += inspector_.text_of_bytes(watched->value, bytes, is_written, {data.thread, 0});
-    } else if (std::ranges::find(is_written, false) != is_written.end()) {
+      text += inspector_.text_of_bytes(watched->value, bytes, unwritten, {data.thread, 0});
+    } else if (std::ranges::any_of(unwritten, [](std::uint8_t bits) { return bits != 0; })) {
       text += "<not written>";
     } else {
       text += value_of(bytes);
     }
   };
-  if (!data.before.empty()) add(": ", data.before, data.is_written);
-  if (data.after) add(" -> ", *data.after, std::vector<bool>(data.after->size(), true));
+  if (!data.before.empty()) add(": ", data.before, data.unwritten);
+  if (data.after) add(" -> ", *data.after, std::vector<std::uint8_t>(data.after->size()));
   return text + "\n";
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include "cli/debug/prompt.hpp"
 #include "cli/debug/prompt_words.hpp"
@@ -98,7 +99,9 @@ void Prompt::display(const std::string& rest) {
 std::string Prompt::text_of_display(int number) {
   const std::string& rest = displays_.at(number);
   try {
-    return fmt::format("{}: {} = {}", number, rest, text_of_print(rest));
+    const std::string text = text_of_print(rest);
+    const bool has_name = text.starts_with(rest + " ");  // a register's
+    return fmt::format("{}: {}{}", number, has_name ? "" : rest + " = ", text);
   } catch (const DebugError& error) {
     return fmt::format("{}: {}: {}\n", number, rest, error.what());
   }
@@ -219,11 +222,14 @@ void Prompt::examine(const std::string& rest) {
   const Place place = place_to_examine(text);
   const Memory memory = session_.memory(place, letters.count * bytes);
   for (std::uint64_t i = 0; (i + 1) * bytes <= memory.bytes.size(); ++i) {
-    bool is_written = true;
-    for (std::uint64_t b = 0; b < bytes; ++b) is_written &= memory.is_written[i * bytes + b];
+    const auto unwritten = std::span(memory.unwritten).subspan(i * bytes, bytes);
+    const bool is_written = std::ranges::all_of(unwritten, [](auto bits) { return bits == 0; });
+    const bool is_partly = std::ranges::any_of(unwritten, [](auto bits) { return bits != 0xff; });
     write_(fmt::format("{:#x}: {}{}\n", place.offset + i * bytes,
                        text_of_element(&memory.bytes[i * bytes], bytes, letters.format),
-                       is_written ? "" : "  not written"));
+                       is_written  ? ""
+                       : is_partly ? "  partly not written"
+                                   : "  not written"));
   }
   if (!memory.why_short.empty()) write_(memory.why_short + "\n");
 }

@@ -103,10 +103,10 @@ TEST_F(PromptTest, ThreadsAreShownWithTheirStates) {
   const auto said = session(kCase, {"continue", "info warps", "thread 1", "info threads"});
   EXPECT_EQ(said[2],
             "block (0,0,0), 1 barrier passed\n"
-            "* warp 0: lanes 0-1 waits at barrier 0; lanes 2 can run\n");
+            "* warp 0: lanes 0-1 wait at barrier 0; lanes 2 can run\n");
   EXPECT_HAS(said[3], "block (0,0,0) thread (1,0,0)\nscan_hillis_steele.cu:13  ");
   EXPECT_HAS(said[4],
-             "* block (0,0,0) thread (0,0,0) to (1,0,0)  warp 0 lanes 0-1: waits at barrier 0");
+             "* block (0,0,0) thread (0,0,0) to (1,0,0)  warp 0 lanes 0-1: wait at barrier 0");
 }
 
 TEST_F(PromptTest, TheEndIsToldAndGoingBackWorksThere) {
@@ -316,6 +316,22 @@ TEST_F(PromptTest, StepsPassCalledFunctionsOver) {
   EXPECT_EQ(place(said[5]), place(said[2]));
 }
 
+// A step into a function ends where its parameters have values; finish leaves the chosen frame.
+TEST_F(PromptTest, FunctionsAreEnteredBehindTheirProloguesAndLeftByTheirFrames) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
+                            {"tbreak 56", "continue", "step", "print value", "finish", "backtrace",
+                             "tbreak leaf", "continue", "up", "reverse-finish", "backtrace",
+                             "reverse-finish", "tbreak leaf", "continue", "up", "finish"});
+  EXPECT_HAS(said[3], "functions.cu:24");
+  EXPECT_EQ(said[4], "32\n");
+  EXPECT_EQ(said[6], "* #0 shapes at functions.cu:57\n");
+  EXPECT_HAS(said[9], "#1 outer<long long> at functions.cu:37");
+  EXPECT_HAS(said[10], "  call.uni long long outer<long long>(");
+  EXPECT_EQ(said[11], "* #0 shapes at functions.cu:63\n");
+  EXPECT_HAS(said[12], "error: this is the kernel, which no function calls; ");
+  EXPECT_HAS(said[16], ": shapes block (0,0,0) thread (32,0,0)");
+}
+
 TEST_F(PromptTest, InlinedFunctionsHaveNamesAndFramesOfTheirOwn) {
   const auto said =
       session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
@@ -386,6 +402,21 @@ TEST_F(PromptTest, AFindingHasItsThreadAndBothSidesAlsoOfOtherSizes) {
   EXPECT_EQ(said[10], "kPlain\n");
   EXPECT_HAS(said[11], "error: column 1: no variable `Color::blue` in scope;");
   EXPECT_EQ(said[12], "error: this is the outermost frame\n");
+}
+
+// A row of the machine is wider than a register of 16 bits, and neg.s16 leaves its sign there.
+TEST_F(PromptTest, ARegisterOfSixteenBitsHasNoOtherBits) {
+  const auto said =
+      session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/functions",
+              {"break 73", "delete 1", "continue", "print below", "print /x below",
+               "info registers %rs3", "display %rs3", "print change", "ptype change"});
+  EXPECT_HAS(said[3], ": narrow block (0,0,0) thread (0,0,0)");
+  EXPECT_EQ(said[4], "-1\n");
+  EXPECT_EQ(said[5], "0xffff\n");
+  EXPECT_EQ(said[6], "%rs3     b16   -1 (0xffff)\n");
+  EXPECT_EQ(said[7], "1: %rs3     b16   -1 (0xffff)\n");
+  EXPECT_HAS(said[8], " (twice)\n");
+  EXPECT_EQ(said[9], "int (*)(int)\n");
 }
 
 TEST_F(PromptTest, WatchedValuesAreShownByTheirType) {

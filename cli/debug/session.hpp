@@ -100,8 +100,8 @@ struct Register {
 // Bytes, from the beginning as far as they can be read.
 struct Memory {
   std::vector<std::byte> bytes;
-  std::vector<bool> is_written;  // beside bytes; false: nobody has written the byte
-  std::string why_short;         // not empty: why there are fewer bytes than were asked for
+  std::vector<std::uint8_t> unwritten;  // beside bytes: the bits of each that nobody has written
+  std::string why_short;                // not empty: why there are fewer bytes than were asked for
 };
 
 // A variable that PTX names: at module scope, in shared memory, a function's local depot, or a
@@ -130,7 +130,7 @@ struct DataAccess {
   Thread thread{};                  // the first of those that access the range
   std::vector<std::byte> before{};  // the bytes of the range, before; empty: not known
   std::optional<std::vector<std::byte>> after{};  // after a write; none: not known in advance
-  std::vector<bool> is_written{};                 // beside before
+  std::vector<std::uint8_t> unwritten{};          // beside before: bits that nobody has written
 };
 
 struct FoundFinding {
@@ -285,6 +285,8 @@ class DebugSession {
   [[nodiscard]] Memory memory(const Place& place, std::uint64_t bytes);
   // The space and place that a generic address of a thread names; none: no memory is there.
   [[nodiscard]] Place resolve(const Thread& thread, std::uint64_t generic_address);
+  // The function of the device that a pointer to functions names, demangled; empty: it names none.
+  [[nodiscard]] std::string function_at(std::uint64_t address);
   // A name of PTX as it is seen from a frame; none: there is no such variable.
   [[nodiscard]] std::optional<Symbol> symbol(std::string_view name, const Thread& thread,
                                              std::uint32_t physical = 0);

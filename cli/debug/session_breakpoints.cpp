@@ -111,7 +111,7 @@ void DebugSession::Impl::describe_hit(const json& hit) {
     access.thread = thread_of(data.at("block"), data.at("thread"));
     access.before = bytes_of_hex(data.at("before"));
     for (const std::byte bits : bytes_of_hex(data.at("unwritten"))) {
-      access.is_written.push_back(bits == std::byte{0});
+      access.unwritten.push_back(std::to_integer<std::uint8_t>(bits));
     }
     if (data.contains("after")) access.after = bytes_of_hex(data["after"]);
     stop.data = std::move(access);

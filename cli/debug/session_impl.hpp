@@ -23,6 +23,8 @@ struct KnownKernel {
   KernelText text;
   // By pc: the source locations, the innermost one first, with the places where it was inlined.
   std::vector<std::vector<CodeLocation>> chains;
+  // Of all functions of its text, by their addresses; empty: not asked for.
+  std::map<std::uint64_t, std::string> functions_at;
 };
 
 struct DebugSession::Impl {

@@ -10,6 +10,8 @@
 #include "cli/debug/session_impl.hpp"
 #include "cli/debug/variables/debug_info.hpp"
 #include "vgpu/cudart/exec/exec_records.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/text_parts.hpp"
 
 namespace warpcheck::debug {
 namespace {
@@ -256,7 +258,7 @@ Memory DebugSession::memory(const Place& place, std::uint64_t bytes) {
   Memory memory;
   for (std::size_t i = 0; 2 * i < hex.size(); ++i) {
     memory.bytes.push_back(static_cast<std::byte>(byte_at(hex, i)));
-    memory.is_written.push_back(byte_at(undefined, i) == 0);
+    memory.unwritten.push_back(byte_at(undefined, i));
   }
   memory.why_short = answer.at("short");
   return memory;
@@ -272,6 +274,20 @@ Place DebugSession::resolve(const Thread& thread, std::uint64_t generic_address)
     place.thread.block = impl_->stop.grid.position_of(answer["block"].get<std::uint32_t>());
   }
   return place;
+}
+
+std::string DebugSession::function_at(std::uint64_t address) {
+  const bool is_code = vgpu::kFunctionBase <= address && address < vgpu::kFunctionEnd;
+  if (!is_code || impl_->place.is_null()) return {};
+  KnownKernel& kernel = impl_->kernel(impl_->program);
+  if (kernel.functions_at.empty()) {
+    const ptx::Module module = ptx::parse_parts(ptx::parts_of(kernel.text.ptx), kernel.text.name);
+    for (const ptx::Function& each : module.functions) {
+      kernel.functions_at.emplace(vgpu::function_address(each.name), vgpu::kernel_name(each.name));
+    }
+  }
+  const auto found = kernel.functions_at.find(address);
+  return found == kernel.functions_at.end() ? std::string() : found->second;
 }
 
 std::optional<Symbol> DebugSession::symbol(std::string_view name, const Thread& thread,

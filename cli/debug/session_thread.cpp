@@ -108,8 +108,7 @@ MemoryBytes SessionThread::memory(Address address, std::size_t bytes) const {
   try {
     Memory memory = session_.memory(place_of(address), bytes);
     if (memory.bytes.size() < bytes) throw Unreadable(memory.why_short);
-    memory.is_written.flip();
-    return {std::move(memory.bytes), std::move(memory.is_written)};
+    return {std::move(memory.bytes), std::move(memory.unwritten)};
   } catch (const DebugError& error) {
     throw Unreadable(error.what());
   }
@@ -128,6 +127,10 @@ std::optional<Address> SessionThread::symbol(std::string_view name) const {
   const std::optional<Symbol> found = session_.symbol(name, thread_, frame_.physical);
   if (!found) return std::nullopt;
   return Address{space_of(found->place.space), found->place.offset};
+}
+
+std::string SessionThread::function_at(std::uint64_t address) const {
+  return session_.function_at(address);
 }
 
 Address SessionThread::resolve(std::uint64_t generic) const {

@@ -31,6 +31,7 @@ class SessionThread : public ThreadView {
   [[nodiscard]] MemoryBytes memory(Address address, std::size_t bytes) const override;
   [[nodiscard]] std::optional<Address> symbol(std::string_view name) const override;
   [[nodiscard]] Address resolve(std::uint64_t generic) const override;
+  [[nodiscard]] std::string function_at(std::uint64_t address) const override;
 
   // How many bytes can be read from there on, as far as a mebibyte.
   [[nodiscard]] std::uint64_t readable_bytes(Address address) const;

@@ -69,14 +69,14 @@ std::string hexadecimal(const std::vector<std::byte>& bytes) {
 std::string typed_data_text(const debug::DataAccess& access,
                             const NumberedSession::Watched& watched, debug::Inspector& inspector) {
   const auto text_of = [&](const std::vector<std::byte>& bytes,
-                           const std::vector<bool>& is_written) {
-    return inspector.text_of_bytes(watched.value, bytes, is_written, {access.thread, 0});
+                           const std::vector<std::uint8_t>& unwritten) {
+    return inspector.text_of_bytes(watched.value, bytes, unwritten, {access.thread, 0});
   };
   std::string text =
       fmt::format("{} {} {}", thread_name(access.thread), access.kind, watched.expression);
-  if (!access.before.empty()) text += ": " + text_of(access.before, access.is_written);
+  if (!access.before.empty()) text += ": " + text_of(access.before, access.unwritten);
   if (access.after) {
-    text += " becomes " + text_of(*access.after, std::vector<bool>(access.after->size(), true));
+    text += " becomes " + text_of(*access.after, std::vector<std::uint8_t>(access.after->size()));
   }
   return text;
 }
@@ -86,7 +86,8 @@ std::string data_text(const debug::DataAccess& access) {
       fmt::format("{} {} {}", thread_name(access.thread), access.kind, access.object);
   constexpr std::size_t kShownBytesMax = 16;
   if (access.before.empty() || access.before.size() > kShownBytesMax) return text;
-  const bool is_written = std::ranges::find(access.is_written, false) == access.is_written.end();
+  const bool is_written =
+      std::ranges::all_of(access.unwritten, [](auto bits) { return bits == 0; });
   text += ": " + (is_written ? hexadecimal(access.before) : "<not written>");
   if (access.after) text += " becomes " + hexadecimal(*access.after);
   return text;

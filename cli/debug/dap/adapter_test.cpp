@@ -380,7 +380,7 @@ TEST_F(DapAdapter, ADataBreakpointShowsAValueOfItsType) {
   debug::Stop stop = watch({{"name", "share[1]"}});
   EXPECT_EQ(description_at(stop),
             "block (0,0,0) thread (1,0,0) writes share[1]: int 1 becomes int 2");
-  stop.data->is_written = {false};
+  stop.data->unwritten = {0xff};
   EXPECT_EQ(description_at(stop),
             "block (0,0,0) thread (1,0,0) writes share[1]: <not written> becomes int 2");
   // A part of a value has no type.

@@ -129,6 +129,7 @@ Memory DebugSession::memory(const Place& place, std::uint64_t bytes) {
   if (bytes > 5) memory.why_short = "the allocation ends";
   return memory;
 }
+std::string DebugSession::function_at(std::uint64_t) { return {}; }
 Place DebugSession::resolve(const Thread&, std::uint64_t generic_address) {
   return {Space::global, generic_address, {}};
 }
@@ -186,8 +187,8 @@ Inspector::Range Inspector::range_of(std::string_view expression, const At&) {
   return {{Space::shared, 4, {{0, 0, 0}, {1, 0, 0}}}, 4, {.type = &kInt}};
 }
 std::string Inspector::text_of_bytes(const Value& value, const std::vector<std::byte>& bytes,
-                                     const std::vector<bool>& is_written, const At&) {
-  if (std::ranges::find(is_written, false) != is_written.end()) return "<not written>";
+                                     const std::vector<std::uint8_t>& unwritten, const At&) {
+  if (std::ranges::find(unwritten, 0xff) != unwritten.end()) return "<not written>";
   return fmt::format("{} {}", value.type->name, std::to_integer<int>(bytes.at(0)));
 }
 std::array<Inspector::LaneValue, 32> Inspector::lanes(std::string_view, const At&, Format) {

@@ -132,6 +132,7 @@ class DebugInfo::Reader {
   void fill(Type& type, Dwarf_Die& die);
   void fill_members(Type& type, Dwarf_Die& die);
   void fill_array(Type& type, Dwarf_Die& die);
+  std::string signature_of(Dwarf_Die& die);
   Member member_of(Dwarf_Die& die);
   Type& new_type(Kind kind, std::string name);
 
@@ -464,7 +465,7 @@ void DebugInfo::Reader::fill(Type& type, Dwarf_Die& die) {
       break;
     case DW_TAG_subroutine_type:
       type.kind = Kind::function;
-      type.name = "function";
+      type.name = signature_of(die);
       break;
     case DW_TAG_unspecified_type: type.kind = Kind::void_; break;
     default: break;
@@ -482,6 +483,16 @@ void DebugInfo::Reader::fill_members(Type& type, Dwarf_Die& die) {
     const int tag = dwarf_tag(&child);
     if (tag == DW_TAG_member || tag == DW_TAG_inheritance) type.members.push_back(member_of(child));
   });
+}
+
+// "int (float*, int)"
+std::string DebugInfo::Reader::signature_of(Dwarf_Die& die) {
+  std::string parameters;
+  for_children(die, [&](Dwarf_Die& child) {
+    if (dwarf_tag(&child) != DW_TAG_formal_parameter) return;
+    parameters += (parameters.empty() ? "" : ", ") + type_of(child)->name;
+  });
+  return fmt::format("{} ({})", type_of(die)->name, parameters);
 }
 
 Member DebugInfo::Reader::member_of(Dwarf_Die& die) {

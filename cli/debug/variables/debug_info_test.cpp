@@ -78,10 +78,11 @@ TEST(DebugInfo, ScopesOfALoop) {
   EXPECT_EQ(names_of(scopes[0]), std::vector<std::string>{"int square"});
   EXPECT_EQ(names_of(scopes[1]), std::vector<std::string>{"int i"});
   EXPECT_EQ(names_of(scopes[2]),
-            (std::vector<std::string>{
-                "Link link", "Mode mode", "Pair pair", "Point p", "Steps steps", "Word word",
-                "__half h", "__nv_bfloat16 brain", "char letter", "const int t", "const int& alias",
-                "float[2][3] grid", "float[64] share", "int* where", "int[8] local"}));
+            (std::vector<std::string>{"Link link", "Mode mode", "Pair pair", "Point p",
+                                      "Steps steps", "Word word", "__half h", "__nv_bfloat16 brain",
+                                      "char letter", "const int t", "const int& alias",
+                                      "float[2][3] grid", "float[64] share", "int (*)(int) change",
+                                      "int* where", "int[8] local"}));
   EXPECT_EQ(names_of(scopes[3]),
             (std::vector<std::string>{"Point by_value", "Point* points", "__half scale",
                                       "const float* input", "float4 quad", "int n"}));

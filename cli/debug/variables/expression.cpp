@@ -111,7 +111,7 @@ std::optional<Value> Evaluation::builtin(std::string_view name) const {
     const std::uint64_t bits = frame_.thread().special(part).value_or(0);
     for (unsigned i = 0; i < 4; ++i) value.bytes.push_back(static_cast<std::byte>(bits >> (8 * i)));
   }
-  value.unwritten.assign(value.bytes.size(), false);
+  value.unwritten.assign(value.bytes.size(), 0);
   return value;
 }
 
@@ -143,7 +143,7 @@ Value Evaluation::register_value(const Node& node) {
   }
   Value value = value_of(Scalar{&types_.get("unsigned long long"), found->bits});
   for (std::size_t i = 0; i < value.unwritten.size(); ++i) {
-    value.unwritten[i] = (found->unwritten >> (8 * i) & 0xff) != 0;
+    value.unwritten[i] = static_cast<std::uint8_t>(found->unwritten >> (8 * i));
   }
   value.type = &types_.of_ptx(found->type);
   value.bytes.resize(value.type->bytes);
@@ -245,11 +245,12 @@ Value Evaluation::index(const Node& node) {
     }
     return element_of(base, offset.bits);
   }
-  const Scalar pointer = scalar_of_value(*node.a, base);
-  if (!is_pointer(pointer)) {
+  const bool has_elements = type.kind == Kind::array || type.kind == Kind::pointer;
+  if (!has_elements) {
     fail(node, fmt::format("`{}` is neither an array nor a pointer: its type is {}",
                            text_of(*node.a), base.type->name));
   }
+  const Scalar pointer = scalar_of_value(*node.a, base);
   if (pointer.is_unwritten) {
     fail(*node.a, fmt::format("`{}` is not written, so it points nowhere", text_of(*node.a)));
   }
@@ -258,18 +259,26 @@ Value Evaluation::index(const Node& node) {
   return dereferenced(node, moved);
 }
 
+// What to write for a member of a value of this type: "write `points[0].x`".
+std::string member_advice(std::string text, const Type& type, std::string_view name) {
+  const Type* at = &stripped(type);
+  for (; at->kind == Kind::array; at = &stripped(at->target)) text += "[0]";
+  const bool is_pointer = at->kind == Kind::pointer;
+  if (is_pointer) at = &stripped(at->target);
+  if (at->members.empty()) return at->name + " has no members";
+  return fmt::format("write `{}{}{}`", text, is_pointer ? "->" : ".", name);
+}
+
 Value Evaluation::member(const Node& node) {
   Value whole = referred(of(*node.a), frame_.thread());
   const Kind kind = stripped(whole.type).kind;
-  const bool has_pointer = kind == Kind::pointer || kind == Kind::array;
-  if (node.kind == Node::Kind::arrow) {
-    if (!has_pointer) {
-      fail(node, fmt::format("`{}` is no pointer: use '.' instead of '->'", text_of(*node.a)));
-    }
-    whole = dereferenced(node, scalar_of_value(*node.a, whole));
-  } else if (has_pointer) {
-    fail(node, fmt::format("`{}` is a pointer: use '->' instead of '.'", text_of(*node.a)));
+  const bool has_target = kind == Kind::pointer || kind == Kind::array;
+  const bool is_arrow = node.kind == Node::Kind::arrow;
+  if (has_target != is_arrow) {
+    fail(node, fmt::format("`{}` is {}: {}", text_of(*node.a), whole.type->name,
+                           member_advice(text_of(*node.a), *whole.type, node.name)));
   }
+  if (is_arrow) whole = dereferenced(node, scalar_of_value(*node.a, whole));
   const Type& type = stripped(whole.type);
   if (std::optional<Value> found = find_member(whole, node.name)) return *std::move(found);
   std::string names;

@@ -72,6 +72,7 @@ class Parser {
 
   NodePtr whole() {
     NodePtr node = conditional();
+    if (!at_end() && peek() == '=') fail("an expression cannot assign; '==' compares");
     if (!at_end()) expected("an operator or the end");
     return node;
   }
@@ -140,7 +141,9 @@ class Parser {
   NodePtr literal(std::size_t column, Scalar scalar) const;
 
   const Type* type_name();
+  const Type* pointer_to_array(const Type& element, std::optional<ptx::Space> space);
   const Type* base_type();
+  std::string template_arguments();
 
   std::string_view text_;
   const ModuleDescription& module_;
@@ -303,6 +306,8 @@ NodePtr Parser::postfix() {
       outer = make(Node::Kind::member, column);
       outer->name = qualified_name();
       if (outer->name.empty()) expected("the name of a member");
+    } else if (peek() == '(') {
+      fail("an expression cannot call a function");
     } else {
       return node;
     }
@@ -445,7 +450,26 @@ NodePtr Parser::character() {
                              extended(static_cast<std::uint64_t>(code), 8, true)});
 }
 
-// "unsigned int", "struct Point", "deep::Pair"
+// "<float,3>", as nvcc describes it, for "<float, 3>"; empty: there are none here
+std::string Parser::template_arguments() {
+  const std::size_t begin = at_;
+  std::string text;
+  int depth = 0;
+  do {
+    const char c = peek();
+    depth += c == '<' ? 1 : c == '>' ? -1 : 0;
+    if (c == '\0' || depth == 0) break;
+    if (c != ' ' || !text.ends_with(',')) text += c;
+    ++at_;
+  } while (true);
+  if (text.empty() || !accept(">")) {
+    at_ = begin;
+    return {};
+  }
+  return text + ">";
+}
+
+// "unsigned int", "struct Point", "deep::Pair", "Ring<int, 4>"
 const Type* Parser::base_type() {
   std::vector<std::string> words;
   const std::size_t begin = at_;
@@ -473,7 +497,8 @@ const Type* Parser::base_type() {
     words.emplace_back(next);
   }
   if (words.empty()) {
-    const std::string_view name = qualified_name();
+    std::string name(qualified_name());
+    if (!name.empty()) name += template_arguments();
     const Type* const type = name.empty() ? nullptr : module_.find_type(name);
     if (type == nullptr) at_ = begin;
     skip_qualifiers();
@@ -496,7 +521,7 @@ const Type* Parser::base_type() {
   return module_.basic_types().find(name);
 }
 
-// [@space] base {*}; nullptr: there is no type here
+// [@space] base {*} [(*)[n]]; nullptr: there is no type here
 const Type* Parser::type_name() {
   const std::size_t begin = at_;
   std::optional<ptx::Space> space;
@@ -532,8 +557,33 @@ const Type* Parser::type_name() {
     type = &module_.basic_types().pointer_to(*type,
                                              is_outermost && space ? *space : ptx::Space::generic);
   }
+  if (const Type* const to_array = pointer_to_array(*type, space)) return to_array;
   if (space && stars == 0) expected("'*': only pointers have a space");
   return type;
+}
+
+// (*)[4][8]: to arrays of this type; nullptr: it is not there
+const Type* Parser::pointer_to_array(const Type& element, std::optional<ptx::Space> space) {
+  const std::size_t begin = at_;
+  if (!accept("(") || !accept("*") || !accept(")") || !accept("[")) {
+    at_ = begin;
+    return nullptr;
+  }
+  std::vector<std::uint64_t> counts;
+  do {
+    skip_blanks();
+    std::uint64_t count = 0;
+    const char* const from = text_.data() + at_;
+    const auto [to, error] = std::from_chars(from, text_.data() + text_.size(), count);
+    if (error != std::errc{} || count == 0) expected("a number of elements");
+    at_ += static_cast<std::size_t>(to - from);
+    expect("]");
+    counts.push_back(count);
+  } while (accept("["));
+  BasicTypes& types = module_.basic_types();
+  const Type* array = &element;
+  for (std::size_t i = counts.size(); i-- > 0;) array = &types.array_of(*array, counts[i]);
+  return &types.pointer_to(*array, space.value_or(ptx::Space::generic));
 }
 
 }  // namespace

@@ -130,7 +130,8 @@ TEST(Expression, SyntaxErrorsSayWhereAndWhatIsExpected) {
   EXPECT_EQ(result_of("1 + )"), "column 5: expected a value, found ')'");
   EXPECT_EQ(result_of("p."), "column 3: expected the name of a member, found the end");
   EXPECT_EQ(result_of("1 ? 2"), "column 6: expected ':', found the end");
-  EXPECT_EQ(result_of("n = 3"), "column 3: expected an operator or the end, found '='");
+  EXPECT_EQ(result_of("n(3)"), "column 2: an expression cannot call a function");
+  EXPECT_EQ(result_of("n = 3"), "column 3: an expression cannot assign; '==' compares");
   EXPECT_EQ(result_of("n += 3"), "column 3: expressions do not assign");
   EXPECT_EQ(result_of("12ab"),
             "column 3: expected a digit, or u, l or ll behind the number, found 'ab'");
@@ -198,9 +199,23 @@ TEST(Expression, PointersAndStructures) {
   EXPECT_EQ(result_of(at, "points"), "Point* 0x100 (global)");
   EXPECT_EQ(result_of(at, "*(int*)points"), "int 11");
   EXPECT_EQ(result_of(at, "*(@global float*)0x134"), "float 1.25");
-  EXPECT_EQ(result_of(at, "points.id"), "column 7: `points` is a pointer: use '->' instead of '.'");
+  EXPECT_EQ(result_of(at, "points.id"), "column 7: `points` is Point*: write `points->id`");
+  at.thread.set(at["change"], FakeThread::kFunction);
+  EXPECT_EQ(result_of(at, "change"), "int (*)(int) 0x1000000000 (twice)");
+  EXPECT_EQ(result_of(at, "*change"), "int (int) 0x1000000000 (twice)");
+  EXPECT_EQ(result_of(at, "p[0]"),
+            "column 2: `p` is neither an array nor a pointer: its type is Point");
+  EXPECT_EQ(result_of(at, "p->id"), "column 2: `p` is Point: write `p.id`");
+  EXPECT_EQ(result_of(at, "n->id"), "column 2: `n` is int: int has no members");
+  EXPECT_EQ(result_of(at, "grid.id"), "column 5: `grid` is float[2][3]: float has no members");
   EXPECT_EQ(result_of(at, "points->z"),
             "column 7: Point has no member `z`; it has Base, x, y, weights, color, flags, rest");
+  EXPECT_EQ(result_of(at, "((@global float (*)[2])0x130)[0][1]"), "float 1.25");
+  EXPECT_EQ(result_of(at, "((float (*)[2])0x130)[0][1]"), "float 1.25");
+  EXPECT_EQ(result_of(at, "(float (*)[2][3])points"), "float (*)[2][3] 0x100 (global)");
+  EXPECT_EQ(result_of(at, "sizeof(float (*)[2])"), "unsigned long 8");
+  EXPECT_EQ(result_of(at, "(float (*)[x])points"),
+            "column 12: expected a number of elements, found 'x'");
   EXPECT_EQ(result_of(at, "&points[1].flags"),
             "column 1: `points[1].flags` is a bit field and has no address");
   EXPECT_EQ(result_of(at, "points == 0"), "bool false");

@@ -27,6 +27,7 @@ class FakeThread : public ThreadView {
 
   // Generic addresses: this added to the offset in shared and local memory; others are global.
   static constexpr std::uint64_t kShared = 0x7000'0000, kLocal = 0x8000'0000, kEnd = 0x1000;
+  static constexpr std::uint64_t kFunction = 0x10'0000'0000;  // of the one that has an address
 
   [[nodiscard]] CodePosition position() const override { return at; }
 
@@ -48,7 +49,7 @@ class FakeThread : public ThreadView {
         throw Unreadable(fmt::format("{} 0x{:x} is not allocated", name_of(address.space), i));
       const auto found = written.find({address.space, i});
       result.bytes.push_back(found == written.end() ? std::byte{} : found->second);
-      result.unwritten.push_back(found == written.end());
+      result.unwritten.push_back(found == written.end() ? 0xff : 0);
     }
     return result;
   }
@@ -62,6 +63,10 @@ class FakeThread : public ThreadView {
     if (generic >= kLocal) return {ptx::Space::local, generic - kLocal};
     if (generic >= kShared) return {ptx::Space::shared, generic - kShared};
     return {generic == 0 ? ptx::Space::generic : ptx::Space::global, generic};
+  }
+
+  [[nodiscard]] std::string function_at(std::uint64_t address) const override {
+    return address == kFunction ? "twice" : "";
   }
 
   template <typename Number>

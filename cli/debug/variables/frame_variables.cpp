@@ -37,7 +37,7 @@ Value register_value(const Type* type, const std::string& name, const ModuleDesc
   value.register_name = name;
   for (std::uint64_t i = 0; i < std::min(stripped(type).bytes, kBytesMax); ++i) {
     value.bytes.push_back(static_cast<std::byte>(bits->bits >> (8 * i)));
-    value.unwritten.push_back((bits->unwritten >> (8 * i) & 0xff) != 0);
+    value.unwritten.push_back(static_cast<std::uint8_t>(bits->unwritten >> (8 * i)));
   }
   return value;
 }
@@ -81,7 +81,7 @@ NamedValue FrameVariables::value_of(const Variable& variable) const {
       named.value.bytes = location.bytes;
       named.value.bytes.resize(
           std::min<std::size_t>(location.bytes.size(), stripped(variable.type).bytes));
-      named.value.unwritten.assign(named.value.bytes.size(), false);
+      named.value.unwritten.assign(named.value.bytes.size(), 0);
       break;
     case Location::Kind::in_memory: {
       std::optional<Address> address = Address{location.space, 0};
@@ -159,7 +159,7 @@ std::vector<NamedValue> FrameVariables::globals() const {
   }
   for (const auto& declared : module_.variables_of(function)) {
     const bool is_made = declared.name.starts_with('$') || declared.name.starts_with("__");
-    if (!is_made) globals.push_back(value_of(declared));
+    if (!is_made && !is_of_library(declared.shown)) globals.push_back(value_of(declared));
   }
   for (NamedValue& each : globals) each.expression = last_part(each.name);
   for (NamedValue& each : globals) each.name = each.expression;

@@ -37,18 +37,15 @@ Scalar scalar_of(const Value& value, const MemoryBytes& bytes) {
   Scalar scalar;
   scalar.type = value.type;
   const std::size_t count = std::min(bytes.bytes.size(), kBytesMax);
-  std::uint64_t bits = 0;
+  std::uint64_t bits = 0, unwritten = 0;
   for (std::size_t i = 0; i < count; ++i) {
     bits |= std::to_integer<std::uint64_t>(bytes.bytes[i]) << (8 * i);
+    if (i < bytes.unwritten.size()) unwritten |= std::uint64_t{bytes.unwritten[i]} << (8 * i);
   }
-  // Of a bit field, only the bytes that its bits are in.
   const unsigned first_bit = value.bit_count == 0 ? 0 : value.first_bit;
   const unsigned bit_count =
       value.bit_count == 0 ? static_cast<unsigned>(8 * count) : value.bit_count;
-  for (std::size_t i = first_bit / 8; i < std::min<std::size_t>(count, bytes.unwritten.size());
-       ++i) {
-    if (8 * i < first_bit + bit_count && bytes.unwritten[i]) scalar.is_unwritten = true;
-  }
+  scalar.is_unwritten = extended(unwritten >> first_bit, bit_count, false) != 0;
   const bool is_signed = is_integral(type) && type.is_signed;
   scalar.bits = extended(bits >> first_bit, bit_count, is_signed);
   if (is_floating(type)) scalar.number = number_of_bits(type, bits);
@@ -64,7 +61,7 @@ Value value_of(const Scalar& scalar) {
   for (std::size_t i = 0; i < std::min<std::size_t>(type.bytes, kBytesMax); ++i) {
     value.bytes.push_back(static_cast<std::byte>(bits >> (8 * i)));
   }
-  value.unwritten.assign(value.bytes.size(), scalar.is_unwritten);
+  value.unwritten.assign(value.bytes.size(), scalar.is_unwritten ? 0xff : 0);
   return value;
 }
 

@@ -26,7 +26,7 @@ struct RegisterBits {
 
 struct MemoryBytes {
   std::vector<std::byte> bytes;
-  std::vector<bool> unwritten;  // one for each byte
+  std::vector<std::uint8_t> unwritten;  // beside bytes: the bits of each that are unwritten
 };
 
 // An address in a state space.  In Space::generic it is a generic address, as pointers hold it; in
@@ -69,6 +69,8 @@ class ThreadView {
   [[nodiscard]] virtual std::optional<Address> symbol(std::string_view name) const = 0;
   // The space and the offset of a generic address; Space::generic: it belongs to none.
   [[nodiscard]] virtual Address resolve(std::uint64_t generic) const = 0;
+  // The function that a pointer to functions names, as C++ writes it; empty: it names none.
+  [[nodiscard]] virtual std::string function_at(std::uint64_t address) const = 0;
 };
 
 }  // namespace warpcheck::debug

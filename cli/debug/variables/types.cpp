@@ -40,6 +40,31 @@ const std::initializer_list<Basic>& basics() {
   return kBasics;
 }
 
+// The place in a text, but not between < > or { }, as arguments of templates and lambdas are.
+std::size_t find_outside(std::string_view text, std::string_view what) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (depth == 0 && text.substr(i).starts_with(what)) return i;
+    depth += text[i] == '<' || text[i] == '{' ? 1 : text[i] == '>' || text[i] == '}' ? -1 : 0;
+  }
+  return std::string_view::npos;
+}
+
+// Where C++ writes the name of a variable into that of its type: at the | of "float*|",
+// "float|[3]", "int |(int)", "int (*|)(int)" and "int (*|[2])(int)".
+std::size_t declarator_place(const Type& type) {
+  std::size_t place = std::string_view::npos;
+  if (type.kind == Kind::pointer || type.kind == Kind::array) {
+    const std::size_t inner = find_outside(type.name, "(*");
+    if (inner != std::string_view::npos) place = type.name.find_first_of(")[", inner);
+  }
+  if (place == std::string_view::npos && type.kind == Kind::array) {
+    place = find_outside(type.name, "[");
+  }
+  if (type.kind == Kind::function) place = find_outside(type.name, "(");
+  return std::min(place, type.name.size());
+}
+
 }  // namespace
 
 const Type& stripped(const Type& type) {
@@ -67,18 +92,18 @@ bool is_aggregate(const Type& type) {
 }
 
 std::string pointer_name(const Type& target, ptx::Space space) {
-  const bool is_pointer = target.name.ends_with('*');
-  const std::string name = target.name + (is_pointer || target.kind != Kind::array ? "*" : " (*)");
+  std::string name = target.name;
+  const std::size_t at = declarator_place(target);
+  name.insert(at, target.kind == Kind::array      ? " (*)"
+                  : target.kind == Kind::function ? "(*)"
+                                                  : "*");
   return space == ptx::Space::generic ? name : fmt::format("@{} {}", name_of(space), name);
 }
 
 // The dimensions of the element stand behind: int[2][3] is two arrays of three.
 std::string array_name(const Type& element, std::uint64_t count) {
-  const std::string size = count == 0 ? "[]" : fmt::format("[{}]", count);
-  const std::size_t dimensions =
-      element.kind == Kind::array ? element.name.find('[') : std::string::npos;
   std::string name = element.name;
-  return name.insert(std::min(dimensions, name.size()), size);
+  return name.insert(declarator_place(element), count == 0 ? "[]" : fmt::format("[{}]", count));
 }
 
 BasicTypes::BasicTypes() {
@@ -183,12 +208,11 @@ std::string declaration_of(const Type& type) {
       bases += (bases.empty() ? " : " : ", ") + type_name;
     } else if (member.bit_count != 0) {
       members += fmt::format("  {} {} : {};\n", type_name, member.name, member.bit_count);
-    } else if (const std::size_t dimension = type_name.find('[');
-               stripped(member.type).kind == Kind::array && dimension != std::string::npos) {
-      members += fmt::format("  {} {}{};\n", type_name.substr(0, dimension), member.name,
-                             type_name.substr(dimension));
     } else {
-      members += fmt::format("  {} {};\n", type_name, member.name);
+      const std::size_t place = declarator_place(*member.type);
+      const bool is_inside = type_name.substr(0, place).ends_with('*') && place < type_name.size();
+      members += fmt::format("  {}{}{}{};\n", type_name.substr(0, place), is_inside ? "" : " ",
+                             member.name, type_name.substr(place));
     }
   }
   return fmt::format("{} {}{} {{\n{}}}", type.kind == Kind::union_ ? "union" : "struct", type.name,

@@ -71,7 +71,7 @@ Value pointed_at(const Value& pointer, const ThreadView& thread) {
   for (std::size_t i = 0; i < std::min<std::size_t>(bytes.bytes.size(), 8); ++i) {
     address |= std::to_integer<std::uint64_t>(bytes.bytes[i]) << (8 * i);
   }
-  if (std::ranges::find(bytes.unwritten, true) != bytes.unwritten.end()) {
+  if (std::ranges::any_of(bytes.unwritten, [](auto bits) { return bits != 0; })) {
     target.reason = "the pointer is not written";
     return target;
   }

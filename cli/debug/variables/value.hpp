@@ -27,7 +27,7 @@ struct Value {
   Place place = Place::absent;
   Address address;
   std::vector<std::byte> bytes;
-  std::vector<bool> unwritten;                // one for each byte
+  std::vector<std::uint8_t> unwritten;        // beside bytes: bits that are not written
   std::uint8_t first_bit = 0, bit_count = 0;  // of a bit field; bit_count 0: it is none
   std::string register_name;                  // bits: "%r5", if it is a register's
   std::string reason;

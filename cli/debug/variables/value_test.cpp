@@ -61,6 +61,22 @@ TEST(Value, Formats) {
   EXPECT_EQ(format_of("q"), std::nullopt);
 }
 
+// The bits behind it in its byte are another field's, which nobody has written.
+TEST(Value, ABitFieldIsWrittenIfItsOwnBitsAre) {
+  AtMark at("all");
+  Value level = absent(at.module.find_type("int"), "");
+  level.place = Value::Place::bits;
+  level.bytes = {std::byte{0xc9}, std::byte{0xa5}, std::byte{0xa5}, std::byte{0xa5}};
+  level.unwritten = {0, 0xfe, 0xff, 0xff};
+  level.first_bit = 5;
+  level.bit_count = 4;
+  EXPECT_EQ(text_of(level, at.thread), "-2");
+  level.bit_count = 5;
+  EXPECT_EQ(text_of(level, at.thread), "<not written>");
+  level.bit_count = 0;
+  EXPECT_EQ(text_of(level, at.thread), "<partly not written>");
+}
+
 TEST(Value, StructuresAndUnions) {
   AtMark at("all");
   at.thread.set(at["p"], 4);
@@ -103,6 +119,17 @@ TEST(Value, PartlyWritten) {
   AtMark at("all");
   at.thread.set(at["n"], std::uint8_t{1});
   EXPECT_EQ(shown(at, "n"), "<partly not written>");
+}
+
+TEST(Value, PointersToFunctionsHaveTheirNames) {
+  AtMark at("all");
+  at.thread.set(at["change"], FakeThread::kFunction);
+  EXPECT_EQ(shown(at, "change"), "0x1000000000 (twice)");
+  EXPECT_EQ(shown(at, "change", Format::hex), "0x0000001000000000");
+  at.thread.set(at["change"], std::uint64_t{0x20});
+  EXPECT_EQ(shown(at, "change"), "0x20");
+  at.thread.set(at["change"], std::uint64_t{0});
+  EXPECT_EQ(shown(at, "change"), "0x0");
 }
 
 TEST(Value, PointersAndReferences) {
@@ -212,6 +239,20 @@ TEST(FrameVariables, OptimizedCode) {
   EXPECT_EQ(shown(at, "n"),
             "`n` is not described in the optimised build; `info registers` shows the registers, "
             "and --build unoptimized describes variables");
+}
+
+TEST(FrameVariables, ThoseOfLibrariesAreNotListed) {
+  std::string text = optimized_ptx();
+  const std::string_view before = ".address_size 64\n";
+  text.insert(text.find(before) + before.size(),
+              ".global .align 1 .b8 _ZN4cuda3std3__45__cpo5beginE[1];\n");
+  AtMark at("all", text);
+  Strings names;
+  for (const NamedValue& each : FrameVariables(at.module, at.thread).globals()) {
+    names.push_back(each.name);
+  }
+  EXPECT_EQ(std::ranges::count(names, "begin"), 0);
+  EXPECT_EQ(std::ranges::count(names, "counter"), 1);
 }
 
 TEST(FrameVariables, DamagedDebugInformationLeavesTheRest) {

@@ -26,6 +26,7 @@ class ValueText {
   std::string scalar(const Value& value);
   std::string natural(const Type& type, const Scalar& scalar) const;
   std::string pointer(const Type& type, std::uint64_t bits) const;
+  std::string function_text(std::uint64_t address) const;
   std::string text_at(Address address) const;
   std::string array(const Value& value, std::size_t depth);
   std::string members(const Value& value, std::size_t depth);
@@ -77,7 +78,7 @@ std::string ValueText::text_at(Address address) const {
       const MemoryBytes read = thread_.memory(address, part);
       for (std::size_t i = 0; i < read.bytes.size(); ++i) {
         const auto c = std::to_integer<unsigned char>(read.bytes[i]);
-        if (read.unwritten[i]) return {};
+        if (read.unwritten[i] != 0) return {};
         if (c == 0) return fmt::format(" \"{}\"", text);
         if (c == '\n') {
           text += "\\n";
@@ -98,9 +99,17 @@ std::string ValueText::text_at(Address address) const {
   return fmt::format(" \"{}...\"", text);
 }
 
+std::string ValueText::function_text(std::uint64_t address) const {
+  const std::string name = thread_.function_at(address);
+  return fmt::format("0x{:x}{}", address, name.empty() ? "" : fmt::format(" ({})", name));
+}
+
 std::string ValueText::pointer(const Type& type, std::uint64_t bits) const {
   if (type.space != ptx::Space::generic) {
     return fmt::format("{} 0x{:x}", name_of(type.space), bits);
+  }
+  if (type.target != nullptr && stripped(type.target).kind == Kind::function) {
+    return function_text(bits);
   }
   const Address place = thread_.resolve(bits);
   if (bits == 0 || place.space == ptx::Space::generic) return fmt::format("0x{:x}", bits);
@@ -135,7 +144,7 @@ std::string ValueText::scalar(const Value& value) {
   const MemoryBytes bytes = bytes_of(value, thread_);
   const Scalar number = scalar_of(value, bytes);
   if (number.is_unwritten) {
-    const bool all = std::ranges::all_of(bytes.unwritten, [](bool is) { return is; });
+    const bool all = std::ranges::all_of(bytes.unwritten, [](auto bits) { return bits == 0xff; });
     return all || value.bit_count != 0 ? "<not written>" : "<partly not written>";
   }
   std::uint64_t bits = number.bits;
@@ -229,6 +238,7 @@ std::string ValueText::of(const Value& value, std::size_t depth) {
       case Kind::structure:
       case Kind::union_: return members(value, depth);
       case Kind::void_: return "<void>";
+      case Kind::function: return function_text(value.address.offset);
       default: return scalar(value);
     }
   } catch (const Unreadable& error) {

@@ -73,6 +73,7 @@ __global__ void kernel(Point* points, const float* input, int n, __half scale, f
   float grid[2][3];
   Link link{4, nullptr};
   deep::Pair pair{-1, 2};
+  int (*change)(int) = twice;
   for (int i = 0; i < 8; ++i) {
     int square = i * i;
     local[i] = square + twice(i);  // mark: loop
@@ -93,6 +94,6 @@ __global__ void kernel(Point* points, const float* input, int n, __half scale, f
   if (n > 3) points[t] = p;
   dynamic[t] = letter + alias + *where + static_cast<int>(mode) + word.bits + link.next->value +
                static_cast<int>(__half2float(h)) + static_cast<int>(__bfloat162float(brain)) +
-               pair.a;
+               pair.a + change(t);
   deep::total += table[t % 4];  // mark: end
 }
