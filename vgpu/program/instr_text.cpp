@@ -12,6 +12,7 @@
 #include "vgpu/program/matrix.hpp"
 #include "vgpu/program/operand_roles.hpp"
 #include "vgpu/program/unpacking.hpp"
+#include "vgpu/text/half.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -20,11 +21,25 @@ using ptx::Type;
 
 constexpr std::uint64_t kHexFrom = 1u << 16;  // greater numbers of no arithmetic type are in hex
 
+// Of a float of 2 bytes.
+std::string text_of_narrow(Type type, std::uint64_t bits) {
+  const auto half = static_cast<std::uint16_t>(bits);
+  const bool is_half = type == Type::f16 || type == Type::f16x2;
+  return fmt::format("{}", is_half ? float_of_half(half) : float_of_bfloat16(half));
+}
+
+// Of a value in a register, or a constant, of so many bytes.
 std::string text_of_bits(Type type, std::uint64_t bits, std::uint32_t row_bytes) {
   const std::uint32_t bytes = ptx::bytes_of(type);
   if (type == Type::pred) return (bits & 1) != 0 ? "true" : "false";
   if (type == Type::f32 && row_bytes == 4) {
     return fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  }
+  if ((type == Type::f16 || type == Type::bf16) && row_bytes == 2) {
+    return text_of_narrow(type, bits);
+  }
+  if ((type == Type::f16x2 || type == Type::bf16x2) && row_bytes == 4) {
+    return fmt::format("{{{}, {}}}", text_of_narrow(type, bits), text_of_narrow(type, bits >> 16));
   }
   if (type == Type::f64 && row_bytes == 8) return fmt::format("{}", std::bit_cast<double>(bits));
   if (ptx::is_signed(type) && bytes != 0) {
@@ -36,6 +51,8 @@ std::string text_of_bits(Type type, std::uint64_t bits, std::uint32_t row_bytes)
   const bool is_number = type == Type::u8 || type == Type::u16 || type == Type::u32;
   return is_number || bits < kHexFrom ? fmt::format("{}", bits) : fmt::format("0x{:x}", bits);
 }
+
+std::uint32_t row_bytes(const Ref& row) { return row.bank == Bank::wide ? 8 : 4; }
 
 // The type of a source: the second one, if the mnemonic has two.
 Type source_type(const Instr& instr) {
@@ -93,7 +110,8 @@ const InstrText::Names& InstrText::names_of(std::uint32_t function) {
   const Frame frame(*code.text, code.param_rows);
   for (std::uint32_t i = 0; i < code.text->registers.size(); ++i) {
     const Ref row = frame.row_of(i);
-    at->second.try_emplace({row.bank, row.offset}, code.text->registers[i].name);
+    const ptx::Register& one = code.text->registers[i];
+    at->second.try_emplace({row.bank, row.offset}, Named{one.name, ptx::bytes_of(one.type)});
   }
   return at->second;
 }
@@ -120,12 +138,19 @@ std::string InstrText::name_of(std::uint32_t pc, const Ref& row, Type type) {
   if (row.bank == Bank::constant) return constant(row, type);
   const Names& names = names_of(program_.function_of(pc));
   const auto known = names.find({row.bank, row.offset});
-  if (known != names.end()) return known->second;
+  if (known != names.end()) return known->second.name;
   switch (row.bank) {
     case Bank::wide: return fmt::format("%x{}", row.offset / kWideRowBytes);
     case Bank::predicate: return fmt::format("%q{}", row.offset / 4);
     default: return fmt::format("%w{}", row.offset / kWordRowBytes);
   }
+}
+
+std::uint32_t InstrText::bytes_of(std::uint32_t pc, const Ref& row) {
+  const Names& names = names_of(program_.function_of(pc));
+  const auto known = names.find({row.bank, row.offset});
+  const bool is_declared = known != names.end() && known->second.bytes != 0;
+  return std::min(is_declared ? known->second.bytes : 8, row_bytes(row));
 }
 
 std::string InstrText::list(std::uint32_t pc, const std::vector<Ref>& rows, Type type) {
@@ -245,7 +270,8 @@ std::vector<InstrText::Operand> InstrText::operands_of(std::uint32_t pc) {
     };
     if (std::ranges::any_of(operands, is_known)) return;
     if (row.bank == Bank::predicate) type = Type::pred;
-    operands.push_back({row, name_of(pc, row, type), is_written, is_address, type});
+    operands.push_back(
+        {row, name_of(pc, row, type), is_written, is_address, type, bytes_of(pc, row)});
   };
   add(instr.guard, false, false, Type::pred);
   const Rows rows = rows_of(program_, instr);
@@ -266,11 +292,19 @@ std::string InstrText::value(const LaneBanks& registers, const Operand& operand,
     std::memcpy(&lanes, row, sizeof lanes);
     return (lanes >> lane & 1u) != 0 ? "true" : "false";
   }
-  const std::uint32_t bytes = operand.row.bank == Bank::wide ? 8 : 4;
+  const std::uint32_t bytes = row_bytes(operand.row);
   std::uint64_t bits = 0;
   std::memcpy(&bits, row + std::size_t{lane} * bytes, bytes);
+  bits &= ~std::uint64_t{0} >> (64 - 8 * operand.bytes);
   if (operand.is_address) return fmt::format("0x{:x}", bits);
-  return text_of_bits(operand.type, bits, bytes);
+  // The result of mul.wide.s16 has 32 bits, and ld.s8 extends a byte by its sign.
+  const bool is_wider = operand.is_written && ptx::is_signed(operand.type) &&
+                        ptx::bytes_of(operand.type) < operand.bytes;
+  const Type type = !is_wider            ? operand.type
+                    : operand.bytes == 8 ? Type::s64
+                    : operand.bytes == 4 ? Type::s32
+                                         : Type::s16;
+  return text_of_bits(type, bits, operand.bytes);
 }
 
 }  // namespace warpcheck::vgpu

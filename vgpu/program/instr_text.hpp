@@ -31,19 +31,26 @@ class InstrText {
     bool is_written = false;
     bool is_address = false;
     ptx::Type type = ptx::Type::none;  // of its values; none: raw bits
+    std::uint32_t bytes = 4;           // as declared: a row may be wider than its register
   };
   // In the order of the text; first a guard, last those that are written.  The registers of calls
   // and of matrices are left out.
   [[nodiscard]] std::vector<Operand> operands_of(std::uint32_t pc);
 
-  // Returns the text of a lane's value: "-3", "1.5", "0x7f0000000100", "true".
+  // Returns the text of a lane's value: "-3", "1.5", "{1, 0.5}" of two halves,
+  // "0x7f0000000100", "true".
   [[nodiscard]] static std::string value(const LaneBanks& registers, const Operand& operand,
                                          unsigned lane);
 
  private:
-  using Names = std::map<std::pair<Bank, std::uint32_t>, std::string>;
+  struct Named {
+    std::string name;
+    std::uint32_t bytes = 0;
+  };
+  using Names = std::map<std::pair<Bank, std::uint32_t>, Named>;
   const Names& names_of(std::uint32_t function);
   std::string name_of(std::uint32_t pc, const Ref& row, ptx::Type type);
+  std::uint32_t bytes_of(std::uint32_t pc, const Ref& row);
   std::string list(std::uint32_t pc, const std::vector<Ref>& rows, ptx::Type type);
   std::string constant(const Ref& row, ptx::Type type) const;
   std::string address(std::uint32_t pc, const Ref& row);

@@ -146,7 +146,7 @@ class TraceTest : public testing::Test {
     return finding;
   }
 
-  const ptx::Module module_ = ptx::parse(kScan, "scan.ptx");
+  ptx::Module module_ = ptx::parse(kScan, "scan.ptx");
   int memory_ = ::memfd_create("trace", 0);  // a file without a name
   std::string file_ = "/proc/self/fd/" + std::to_string(memory_);
   std::uint32_t grid_ = 1;
@@ -192,6 +192,45 @@ TEST_F(TraceTest, FiltersShowTheSameSteps) {
   const std::string second = run(options);
   EXPECT_NE(second.find(" b1 w0 "), std::string::npos) << second;
   EXPECT_EQ(second.find(" b0 w0 "), std::string::npos) << second;
+}
+
+// A register has the bits that it was declared with, whatever is beside them in its row, and is
+// shown by the type of the instruction.
+TEST_F(TraceTest, NarrowAndWideValuesAreShownByTheirRegisters) {
+  module_ = ptx::parse(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry _Z4scanPi(.param .u64 p)
+{
+.reg .b16 %rs<6>;
+.reg .b32 %r<6>;
+.reg .b64 %rd<3>;
+mov.u32 %r1, %tid.x;
+cvt.u16.u32 %rs1, %r1;
+neg.s16 %rs2, %rs1;
+or.b16 %rs3, %rs2, %rs1;
+mul.wide.u16 %r2, %rs2, %rs2;
+mov.u16 %rs4, 300;
+mul.wide.s16 %r3, %rs4, %rs4;
+mov.u32 %r4, 1073741824;
+mul.wide.s32 %rd1, %r4, 4;
+mov.b16 %rs5, 0x3E00;
+add.f16 %rs5, %rs5, %rs5;
+mov.b32 %r5, {%rs5, %rs2};
+mov.b32 %r5, {%rs5, %rs5};
+add.f16x2 %r5, %r5, %r5;
+ret;
+}
+)",
+                       "narrow.ptx");
+  const std::string text = run({});
+  for (const std::string_view values :
+       {"lane 1: %rs1=1 %rs2:=-1 ", "lane 1: %rs2=65535 %rs1=1 %rs3:=65535 ",
+        "lane 1: %rs2=65535 %r2:=4294836225 ", "lane 1: %rs4=300 %r3:=90000 ",
+        "lane 1: %r4=1073741824 %rd1:=0x100000000 ", "lane 1: %rs5=1.5 %rs5:=3 ",
+        "lane 1: %r5={3, 3} %r5:={6, 6} "}) {
+    EXPECT_NE(text.find(values), std::string::npos) << values << "\n" << text;
+  }
 }
 
 TEST_F(TraceTest, ShowsTheChosenLanes) {
