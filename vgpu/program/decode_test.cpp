@@ -316,6 +316,10 @@ TEST(Decode, InstructionsOfOneArchitectureNeedItsTarget) {
   EXPECT_EQ(why_refused(narrow, "sm_120"),
             "the target sm_120 does not have it, but sm_100f, sm_110f, sm_120f");
   EXPECT_EQ(why_refused(narrow, "sm_121a"), "accepted");
+  const std::string sum = "multimem.ld_reduce.global.add.e4m3x4 %r1, [%rd1];";
+  EXPECT_EQ(why_refused(sum, "sm_121a"), "accepted");
+  EXPECT_EQ(why_refused(sum, "sm_120f"),
+            "the target sm_120f does not have it, but sm_100f, sm_110f, sm_120a, sm_121a");
 }
 
 TEST(Decode, SparseProductsHaveAsManySelectorsAsLanesHaveTheirMetadata) {

@@ -149,7 +149,11 @@ int count_types(const Modifiers& m) {
 std::string read_suffix(std::string_view word, std::string_view text, const Row& row,
                         Modifiers& modifiers, std::bitset<96>& missing) {
   const std::span<const Suffix> meanings = find_suffixes(word);
-  if (meanings.empty()) return fmt::format("unknown modifier '.{}' in '{}'", word, text);
+  if (meanings.empty()) {
+    const std::string_view why = reason_against(word);
+    if (!why.empty()) return fmt::format("modifier '.{}' of '{}': {}", word, text, why);
+    return fmt::format("unknown modifier '.{}' in '{}'", word, text);
+  }
   const auto allowed = std::ranges::find_if(meanings, [&](const Suffix& suffix) {
     return row.classes.test(static_cast<std::size_t>(suffix.suffix_class));
   });

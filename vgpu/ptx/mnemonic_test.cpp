@@ -160,9 +160,10 @@ TEST(Mnemonic, RefusalsNameTheSuffix) {
   EXPECT_EQ(refusal_of("add.wide.u32"), "modifier '.wide' of 'add.wide.u32' is not supported");
   EXPECT_EQ(refusal_of("bar.cluster.arrive"),
             "modifier '.cluster' of 'bar.cluster.arrive' is not supported");
-  EXPECT_EQ(refusal_of("cp.async.bulk.tensor.3d.shared::cta.global.im2col::w"),
-            "unknown modifier '.im2col::w' in "
-            "'cp.async.bulk.tensor.3d.shared::cta.global.im2col::w'");
+  EXPECT_EQ(
+      refusal_of("cp.async.bulk.tensor.3d.shared::cta.global.im2col::w"),
+      "modifier '.im2col::w' of 'cp.async.bulk.tensor.3d.shared::cta.global.im2col::w': the ISA "
+      "shows the layout of the halo in figures, and no GPU has recorded it");
   EXPECT_EQ(refusal_of("add.rn.rz.f32"),
             "modifier '.rz' in 'add.rn.rz.f32' comes after another of its kind");
   EXPECT_EQ(refusal_of("sad.u32.u32"),

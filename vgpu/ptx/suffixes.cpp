@@ -311,6 +311,12 @@ int find_suffix_class(std::string_view name) {
   return found == kClassNames.end() ? -1 : static_cast<int>(found - kClassNames.begin());
 }
 
+std::string_view reason_against(std::string_view word) {
+  const bool is_wide = word == "im2col::w" || word == "im2col::w::128";
+  return is_wide ? "the ISA shows the layout of the halo in figures, and no GPU has recorded it"
+                 : "";
+}
+
 std::span<const Suffix> find_suffixes(std::string_view word) {
   static const auto& sorted = *new const auto([] {
     std::vector<Suffix> all(kSuffixes.begin(), kSuffixes.end());

@@ -45,6 +45,10 @@ struct Suffix {
 // Returns every suffix with that word; empty if the word is unknown.
 std::span<const Suffix> find_suffixes(std::string_view word);
 
+// Returns why instructions with that word are refused, though it is one of the ISA; empty: they are
+// not, or the word is unknown.
+std::string_view reason_against(std::string_view word);
+
 // Sets the modifier of the suffix.  False if its class is set already (for a type: if both types
 // are).
 bool apply(const Suffix& suffix, Modifiers& modifiers);
