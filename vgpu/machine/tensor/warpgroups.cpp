@@ -107,8 +107,8 @@ std::uint32_t closed_by_all(const Warp& warp) {
 }
 
 // "The wgmma.fence instruction must be used ... before the first wgmma.mma_async operation in a
-// kernel" (9.7.15.7.1).  Whether later ones are missing is not looked for: between the registers of
-// PTX there are copies that the assembler removes.
+// kernel" (9.7.15.7.1).  Whether later ones are missing is not looked for: by the ISA a copy is an
+// access, and compilers copy registers between the fence and the product of a right program.
 bool has_fenced(const Program& program, const Warp& warp) {
   return std::ranges::any_of(warp.group_steps, [&](const Warp::GroupStep& step) {
     return program.code[step.pc].modifiers.copy_op == CopyOp::fence;
