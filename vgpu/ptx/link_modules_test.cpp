@@ -121,6 +121,9 @@ TEST(LinkModules, ErrorsNameTheSymbolAndBothModules) {
             "program: multiple definition of 'v' in c, first defined in a");
   EXPECT_EQ(error_of({function, ".extern .func f(.param .b32 x);\n"}),
             "program: 'f' stands for functions with different parameters in a and b");
+  EXPECT_EQ(
+      error_of({".visible .func f(.reg .b64 x)\n{\nret;\n}\n", ".extern .func f(.reg .b32 x);\n"}),
+      "program: 'f' stands for functions with different parameters in a and b");
   EXPECT_EQ(error_of({".visible .global .u32 v;\n", ".extern .const .u32 v;\n"}),
             "program: 'v' stands for variables of different state spaces in a and b");
   EXPECT_EQ(error_of({".visible .global .u32 f;\n", function}),

@@ -58,6 +58,9 @@ struct Variable {
     std::uint64_t mask = ~std::uint64_t{0};  // 0xFF00(symbol) stores one byte of the address
   };
   bool managed = false;  // .attribute(.managed)
+  // A parameter or result of a function that is a register (`.reg`), or the elements of a vector:
+  // the first of them, in Function::registers; kNone: it is memory.
+  std::uint32_t first_register = kNone;
   // Initial bytes; may be shorter than `bytes`, the rest is zero.  Empty: zero-filled (global,
   // const) or undefined (the other spaces).
   std::vector<std::uint8_t> initial;

@@ -205,6 +205,35 @@ TEST(ParseBody, Calls) {
   EXPECT_EQ(k.prototypes.at(indirect[3].index).parameters.size(), 2u);
 }
 
+// A parameter in a register is a variable and a register, that of a vector several.
+TEST(ParseBody, ParametersInRegisters) {
+  const Module module = parse_text(
+      ".func (.reg .u32 r) f(.param .b32 a, .reg .u64 b, .reg .v2 .f32 v) {\n"
+      "mov.b32 r, v.y; ret; }\n"
+      ".func g() { .reg .b64 %rd<2>;\n"
+      "p: .callprototype (.reg .b32 _) _ (.param .b32 _, .reg .b64 _, .reg .b64 _); }");
+  const Function& f = module.functions[0];
+  EXPECT_EQ(f.unsupported, "");
+  ASSERT_EQ(f.registers.size(), 4u);
+  EXPECT_EQ(f.registers[0].name, "r");
+  EXPECT_EQ(f.registers[1].type, Type::u64);
+  EXPECT_EQ(f.registers[3].name, "v.y");
+  EXPECT_EQ(f.results.at(0).first_register, 0u);
+  ASSERT_EQ(f.parameters.size(), 3u);
+  EXPECT_EQ(f.parameters[0].first_register, kNone);
+  EXPECT_EQ(f.parameters[1].first_register, 1u);
+  EXPECT_EQ(f.parameters[2].first_register, 2u);
+  EXPECT_EQ(f.parameters[2].bytes, 8u);
+  EXPECT_EQ(f.body[0].operands[0].index, 0u);
+  EXPECT_EQ(f.body[0].operands[1].index, 3u);
+  const Prototype& prototype = module.functions[1].prototypes.at(0);
+  EXPECT_EQ(prototype.results.size(), 1u);
+  EXPECT_EQ(prototype.parameters.size(), 3u);
+  EXPECT_EQ(parse_text(".entry k(.reg .b32 a) { ret; }").functions[0].unsupported,
+            "parameters of a kernel in registers");
+  EXPECT_EQ(error_in(".func f(.reg .b32 a[8]) { ret; }"), "t:4: a register cannot be an array");
+}
+
 TEST(ParseBody, LocationsKeepTheirChain) {
   const Module module = parse_text(
       ".entry k() {\n.loc 1 10 3\nnop;\n.loc 2 20 5, function_name $L__info_string0, inlined_at 1 "

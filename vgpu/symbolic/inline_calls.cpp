@@ -48,7 +48,12 @@ class Inliner {
   };
 
   static bool is_possible(const ptx::Function& callee) {
+    const auto is_register = [](const ptx::Variable& one) {
+      return one.first_register != ptx::kNone;
+    };
     return callee.has_body && callee.unsupported.empty() && callee.branch_targets.empty() &&
+           std::ranges::none_of(callee.parameters, is_register) &&
+           std::ranges::none_of(callee.results, is_register) &&
            std::ranges::all_of(callee.locals, [](const ptx::Variable& one) {
              return one.space == ptx::Space::param || one.space == ptx::Space::local ||
                     one.space == ptx::Space::shared;

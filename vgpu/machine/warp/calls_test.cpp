@@ -10,6 +10,7 @@
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/program/program.hpp"
+#include "vgpu/program/refusal.hpp"
 #include "vgpu/ptx/module.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 
@@ -213,6 +214,90 @@ TEST_F(MachineCalls, LanesCallDifferentFunctionsWhileStacksGrow) {
   EXPECT_EQ(run(declared + function("d") + function("e"), body, 1 << 20).end,
             Outcome::End::completed);
   expect([](std::uint32_t) { return 78u; });
+}
+
+// Parameters and results are registers, of all sizes; arguments are registers, constants and
+// variables.  The first return is taken by some lanes only; the second function runs off its end.
+TEST_F(MachineCalls, ParametersAndResultsAreRegisters) {
+  const std::string functions =
+      ".func (.reg .u32 r, .reg .f64 s) f(.reg .u32 a, .reg .u64 b, .reg .f32 c, .reg .s16 h)\n{\n"
+      ".reg .pred p;\n.reg .u32 t;\ncvt.u32.u64 t, b;\nadd.u32 r, a, t;\ncvt.f64.f32 s, c;\n"
+      "setp.lt.u32 p, a, 8;\n@p ret;\ncvt.s32.s16 t, h;\nadd.u32 r, r, t;\nret;\n}\n"
+      ".func (.reg .b128 r) g(.reg .v2 .u32 v, .reg .b128 q)\n{\n.reg .b64 lo, hi, w;\n"
+      "mov.b128 {lo, hi}, q;\nmov.b64 w, {v.x, v.y};\nadd.u64 lo, lo, w;\n"
+      "mov.b128 r, {lo, hi};\n}\n";
+  const std::string body =
+      ".reg .f64 d;\n.reg .f32 c;\n.reg .b16 h;\n.reg .b128 q;\n.reg .v2 .u32 v;\n"
+      "mov.u64 %rd4, 100;\nmov.f32 c, 0f40400000;\nmov.b16 h, -2;\n"
+      "call (%r2, d), f, (%r1, %rd4, c, h);\ncvt.rzi.u32.f64 %r3, d;\n"  // i + 100 [- 2], 3
+      "call (%r4, _), f, (%r1, 1000, 1.5, 7);\n"                         // i + 1000 [+ 7]
+      "mov.u64 %rd5, f;\n"
+      "shape: .callprototype (.reg .b32 _, .reg .b64 _) _ (.reg .b32 _, .reg .b64 _,"
+      " .reg .b32 _, .reg .b16 _);\n"
+      "{\n.param .b32 a;\n.param .b64 z;\nst.param.b32 [a], 9;\n"
+      "call (%r5, z), %rd5, (a, %rd4, c, h), shape;\nld.param.b64 %rd6, [z];\n}\n"  // 107, 3.0
+      "shr.u64 %rd6, %rd6, 51;\ncvt.u32.u64 %r6, %rd6;\n"
+      "mov.b64 %rd7, 5;\nmov.b128 q, {%rd4, %rd7};\nmov.u32 v.x, %r1;\nmov.u32 v.y, 1;\n"
+      "call (q), g, (v, q);\nmov.b128 {%rd8, %rd9}, q;\ncvt.u32.u64 %r7, %rd8;\n"  // i + 100
+      "shr.u64 %rd8, %rd8, 32;\ncvt.u32.u64 %r8, %rd8;\ncvt.u32.u64 %r9, %rd9;\n"  // 1, 5
+      "mad.lo.u32 %r2, %r3, 1000, %r2;\nmad.lo.u32 %r2, %r4, 3, %r2;\n"
+      "mad.lo.u32 %r2, %r5, 5, %r2;\nmad.lo.u32 %r2, %r6, 7, %r2;\n"
+      "mad.lo.u32 %r2, %r7, 11, %r2;\nmad.lo.u32 %r2, %r8, 13, %r2;\n"
+      "mad.lo.u32 %r2, %r9, 17, %r2;\nst.global.u32 [%rd2], %r2;\n";
+  EXPECT_EQ(run(functions, body).end, Outcome::End::completed);
+  expect([](std::uint32_t i) {
+    const std::uint32_t first = i < 8 ? i + 100 : i + 98, second = i < 8 ? i + 1000 : i + 1007;
+    return 3 * 1000 + first + 3 * second + 5 * 107 + 7 * 0x801 + 11 * (i + 100) + 13 + 5 * 17;
+  });
+  EXPECT_TRUE(seen_.faults.empty());
+}
+
+TEST_F(MachineCalls, RegisterParametersOfEachDepthAreItsOwn) {
+  const std::string functions =
+      ".func (.reg .u32 r) f(.reg .u32 a)\n{\n.reg .pred p;\n.reg .u32 t;\nmov.u32 r, 0;\n"
+      "setp.eq.u32 p, a, 0;\n@p ret;\nsub.u32 t, a, 1;\ncall (r), f, (t);\nadd.u32 r, r, a;\n"
+      "ret;\n}\n";
+  EXPECT_EQ(run(functions, "call (%r2), f, (%r1);\nst.global.u32 [%rd2], %r2;\n", 1 << 20).end,
+            Outcome::End::completed);
+  expect([](std::uint32_t i) { return i * (i + 1) / 2; });
+}
+
+// A result is the next call's argument, at another position; an argument is stored before another
+// call, and given twice.
+TEST_F(MachineCalls, VariablesLastAcrossCalls) {
+  const std::string functions =
+      ".func (.param .u32 r) f(.param .u32 a, .param .u32 b)\n{\n.reg .u32 x, y;\n"
+      "ld.param.u32 x, [a];\nld.param.u32 y, [b];\nmad.lo.u32 x, x, 10, y;\n"
+      "st.param.u32 [r], x;\nret;\n}\n";
+  const std::string body =
+      "{\n.param .u32 p, q, r, s;\nst.param.u32 [p], %r1;\nst.param.u32 [s], 3;\n"
+      "st.param.u32 [q], 1;\ncall (r), f, (p, q);\n"  // 10 i + 1
+      "call (q), f, (r, p);\n"                        // 10 (10 i + 1) + i
+      "call (p), f, (s, q);\n"                        // 30 + that
+      "ld.param.u32 %r2, [p];\nld.param.u32 %r3, [r];\n}\nadd.u32 %r2, %r2, %r3;\n"
+      "st.global.u32 [%rd2], %r2;\n";
+  EXPECT_EQ(run(functions, body).end, Outcome::End::completed);
+  expect([](std::uint32_t i) { return 30 + 10 * (10 * i + 1) + i + 10 * i + 1; });
+}
+
+TEST_F(MachineCalls, ArgumentsOfAnotherSizeAreRefused) {
+  const auto refusal_of = [&](const std::string& call) -> std::string {
+    try {
+      run(".func (.reg .u32 r) f(.reg .u32 a)\n{\nmov.u32 r, a;\nret;\n}\n", call);
+    } catch (const Refusal& refusal) {
+      return refusal.what();
+    }
+    return "none";
+  };
+  const auto ends_with = [&](const std::string& call, std::string_view why) {
+    const std::string refusal = refusal_of(call);
+    EXPECT_TRUE(refusal.ends_with(why)) << refusal;
+  };
+  const std::string_view kNone = "an argument that is no .param variable, register or constant";
+  ends_with("call (%r2), f, (%rd1);\n", "a register of 8 bytes for a parameter of 4 of 'f'");
+  ends_with("call (%r2), f, (_);\n", kNone);
+  ends_with("call (%r2), f, (%clock);\n", kNone);
+  EXPECT_EQ(refusal_of("call (_), f, (7);\n"), "none");
 }
 
 TEST_F(MachineCalls, AStackThatIsTooSmallOverflowsWhereItIsFull) {

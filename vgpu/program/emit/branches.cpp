@@ -26,6 +26,7 @@ void emit_jump_table(Emission& e, const ptx::Instruction& in, Instr& out) {
 }
 
 void emit_end(Emission& e, const ptx::Instruction& in, Instr& out) {
+  if (in.opcode == Opcode::ret_) emit_register_results(e, out);
   switch (in.opcode) {
     case Opcode::ret_: out.kind = e.function.is_entry ? InstrKind::exit : InstrKind::ret; break;
     case Opcode::exit_: out.kind = InstrKind::exit; break;

@@ -20,8 +20,7 @@ namespace {
 // stored by a separate instruction.
 void emit_device_call(Emission& e, const ptx::Instruction& in, const Builtin& builtin) {
   const auto row_of = [&](std::size_t list, std::size_t part) {
-    return Ref{Bank::word, e.params.row_of(in.operands.at(list).parts.at(part).variable).value() *
-                               kWordRowBytes};
+    return Ref{Bank::word, e.params.passed(in, list, part).row * kWordRowBytes};
   };
   Instr call = e.begin(in);
   e.program.sources.back().text += fmt::format(" {}", builtin.name);
@@ -69,8 +68,7 @@ void emit_device_call(Emission& e, const ptx::Instruction& in, const Builtin& bu
 
 void emit_builtin(Emission& e, const ptx::Instruction& in, const Builtin& builtin) {
   const auto row_of = [&](std::size_t list, std::size_t part) {
-    return Ref{Bank::word, e.params.row_of(in.operands.at(list).parts.at(part).variable).value() *
-                               kWordRowBytes};
+    return Ref{Bank::word, e.params.passed(in, list, part).row * kWordRowBytes};
   };
   Instr call = e.begin(in);
   e.program.sources.back().text += fmt::format(" {}", builtin.name);
@@ -95,29 +93,58 @@ void emit_builtin(Emission& e, const ptx::Instruction& in, const Builtin& builti
       builtin.kind == InstrKind::heap_allocate || builtin.kind == InstrKind::heap_free;
 }
 
+// Stores the arguments of a call that are no variables in the rows of its parameters.
+void emit_arguments(Emission& e, const ptx::Instruction& in) {
+  const std::vector<ptx::Operand>& arguments = in.operands.at(2).parts;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ParamPlaces::Passed& to = e.params.passed(in, 2, i);
+    if (arguments[i].kind == Kind::variable) {
+      emit_param_copy(e, in, to.row, e.params.row_of(arguments[i].variable).value(), to.words);
+    } else {
+      emit_param_value(e, in, arguments[i], to.type, to.row, false);
+    }
+  }
+}
+
+// Loads the results of a call that are no variables.
+void emit_results(Emission& e, const ptx::Instruction& in) {
+  const std::vector<ptx::Operand>& results = in.operands.at(0).parts;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const ParamPlaces::Passed& from = e.params.passed(in, 0, i);
+    if (results[i].kind == Kind::variable) {
+      emit_param_copy(e, in, e.params.row_of(results[i].variable).value(), from.row, from.words);
+    } else if (results[i].kind != Kind::sink) {
+      emit_param_value(e, in, results[i], from.type, from.row, true);
+    }
+  }
+}
+
 }  // namespace
 
 void emit_call(Emission& e, const ptx::Instruction& in, Instr& out) {
   const std::uint32_t at = e.context.position_of(in);
-  if (const auto builtin = e.instance.builtins.find(at); builtin != e.instance.builtins.end()) {
-    const bool is_call = builtin->second->kind == InstrKind::device_call;
-    return is_call ? emit_device_call(e, in, *builtin->second)
-                   : emit_builtin(e, in, *builtin->second);
-  }
   const ptx::Operand& callee = in.operands.at(1);
-  if (callee.kind == Kind::reg) {
+  const auto builtin = e.instance.builtins.find(at);
+  const auto known = e.instance.callees.find(at);
+  if (callee.kind != Kind::reg && builtin == e.instance.builtins.end() &&
+      known == e.instance.callees.end()) {
+    e.refuse(in, fmt::format("the called function '{}' has no body", callee.name));
+  }
+  emit_arguments(e, in);
+  if (builtin != e.instance.builtins.end()) {
+    const bool is_call = builtin->second->kind == InstrKind::device_call;
+    is_call ? emit_device_call(e, in, *builtin->second) : emit_builtin(e, in, *builtin->second);
+  } else if (callee.kind == Kind::reg) {
     out.kind = InstrKind::call_register;
     out[TargetOperand::address] = e.source(in, callee, Type::b64);
     out.signature = e.layout.number_of(signature_of(shape_of(*e.layout.module, e.function, in)));
-    return e.push(out);
+    e.push(out);
+  } else {
+    out.kind = InstrKind::call;
+    out.function = known->second;
+    e.push(out);
   }
-  const auto known = e.instance.callees.find(at);
-  if (known == e.instance.callees.end()) {
-    e.refuse(in, fmt::format("the called function '{}' has no body", callee.name));
-  }
-  out.kind = InstrKind::call;
-  out.function = known->second;
-  e.push(out);
+  emit_results(e, in);
 }
 
 void emit_stack(Emission& e, const ptx::Instruction& in, Instr& out) {

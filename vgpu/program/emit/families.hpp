@@ -19,6 +19,16 @@ void emit_mov(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_memory(Emission& e, const ptx::Instruction& in, Instr& out);
 // param_access.cpp: ld.param and st.param of variables
 void emit_param_access(Emission& e, const ptx::Instruction& in, Instr& out);
+// The same for a register or a constant that is a parameter: `row` is its first word row.
+//   type: of the parameter
+void emit_param_value(Emission& e, const ptx::Instruction& in, const ptx::Operand& value,
+                      ptx::Type type, std::uint32_t row, bool is_load);
+// Copies a parameter to other rows, unless they are the same.
+void emit_param_copy(Emission& e, const ptx::Instruction& in, std::uint32_t to, std::uint32_t from,
+                     std::uint32_t words);
+// The entry and the returns of a function whose parameters or results are registers.
+void emit_register_parameters(Emission& e);
+void emit_register_results(Emission& e, const Instr& base);
 // atomic.cpp
 void emit_atomic(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_quad_mov(Emission& e, const ptx::Instruction& in);

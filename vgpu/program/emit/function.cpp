@@ -117,6 +117,7 @@ void emit_end_of_text(Emission& e) {
   out.opcode = Opcode::ret_;
   out.source = static_cast<std::uint32_t>(e.program.sources.size());
   e.program.sources.push_back({{}, 0, "ret"});
+  emit_register_results(e, out);
   e.push(out);
 }
 
@@ -174,6 +175,7 @@ void emit_text(Emission& e, FunctionCode& code) {
   code.entry = static_cast<std::uint32_t>(e.program.code.size());
   if (e.layout.has_ranks && !e.function.body.empty()) e.find_own_window(e.function.body.front());
   store_parameters(e);
+  emit_register_parameters(e);
   const std::vector<std::uint32_t> order = reconvergence_order(e.flow.successors());
   SpeculatedLoads speculated(*e.layout.module, e.function, e.flow);
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -74,9 +74,8 @@ void store_param_word(Emission& e, const Instr& base, Ref word, std::uint32_t ro
 
 // Emits the access to one element of a device function's parameter by bit-field moves, because
 // parameters are word rows in a frame.  Packed structures have elements that span words.
-void emit_param_element(Emission& e, const ptx::Instruction& in, const Instr& base, Ref value,
-                        std::uint32_t row, std::uint32_t byte, bool is_load) {
-  const Type type = in.modifiers.type;
+void emit_param_element(Emission& e, Type type, const Instr& base, Ref value, std::uint32_t row,
+                        std::uint32_t byte, bool is_load) {
   const std::uint32_t bytes = ptx::bytes_of(type);
   if (bytes == 8) {
     Ref low = word_row(row, 0), high = word_row(row, 1);
@@ -108,7 +107,71 @@ void emit_param_element(Emission& e, const ptx::Instruction& in, const Instr& ba
   store_param_word(e, base, word, row, byte, bytes);
 }
 
+// Moves parameters between their word rows, from `row` on, and their `count` registers.
+void move_registers(Emission& e, const Instr& base, std::uint32_t first, std::size_t count,
+                    std::uint32_t row, bool is_load) {
+  std::uint32_t byte = 0;
+  for (std::uint32_t reg = first; reg < first + count; ++reg) {
+    const Type type = e.function.registers[reg].type;
+    const bool is_quad = type == Type::b128;
+    for (std::uint32_t half = 0; half < (is_quad ? 2 : 1); ++half) {
+      const Type part = is_quad ? Type::b64 : type;
+      emit_param_element(e, part, base, row_after(e.frame.row_of(reg), half), row + byte / 4,
+                         byte % 4, is_load);
+      byte += ptx::bytes_of(part);
+    }
+  }
+}
+
+std::size_t registers_of(const ptx::Variable& parameter) {
+  return parameter.bytes / ptx::bytes_of(parameter.element);
+}
+
 }  // namespace
+
+void emit_param_value(Emission& e, const ptx::Instruction& in, const ptx::Operand& value, Type type,
+                      std::uint32_t row, bool is_load) {
+  const Instr base = e.begin(in);
+  if (value.kind == Kind::immediate) {
+    return emit_param_element(e, type, base, e.source(in, value, type), row, 0, is_load);
+  }
+  const std::size_t count = value.kind == Kind::vector ? value.parts.size() : 1;
+  const ptx::Operand& first = value.kind == Kind::vector ? value.parts.front() : value;
+  move_registers(e, base, first.index, count, row, is_load);
+}
+
+void emit_param_copy(Emission& e, const ptx::Instruction& in, std::uint32_t to, std::uint32_t from,
+                     std::uint32_t words) {
+  if (to == from) return;
+  const Instr base = e.begin(in);
+  for (std::uint32_t word = 0; word < words; ++word) {
+    push_compute(e, base, Opcode::mov_, Type::b32, Type::none,
+                 {.d = word_row(to, word), .a = word_row(from, word)});
+  }
+}
+
+void emit_register_parameters(Emission& e) {
+  if (e.function.is_entry || e.function.body.empty()) return;
+  for (std::uint32_t i = 0; i < e.function.parameters.size(); ++i) {
+    const ptx::Variable& one = e.function.parameters[i];
+    if (one.first_register == ptx::kNone) continue;
+    Instr base = e.begin(e.function.body.front());
+    base.guard = {};
+    const ptx::VariableRef ref{ptx::VariableRef::Scope::parameter, i};
+    move_registers(e, base, one.first_register, registers_of(one), e.params.row_of(ref).value(),
+                   true);
+  }
+}
+
+void emit_register_results(Emission& e, const Instr& base) {
+  for (std::uint32_t i = 0; i < e.function.results.size(); ++i) {
+    const ptx::Variable& one = e.function.results[i];
+    if (one.first_register == ptx::kNone) continue;
+    const ptx::VariableRef ref{ptx::VariableRef::Scope::result, i};
+    move_registers(e, base, one.first_register, registers_of(one), e.params.row_of(ref).value(),
+                   false);
+  }
+}
 
 void emit_param_access(Emission& e, const ptx::Instruction& in, Instr& out) {
   const bool is_load = in.opcode != Opcode::st_;
@@ -139,7 +202,7 @@ void emit_param_access(Emission& e, const ptx::Instruction& in, Instr& out) {
     const Ref element = is_load                      ? e.destination(in, parts[i])
                         : parts[i].kind == Kind::reg ? e.frame.row_of(parts[i].index)
                                                      : e.source(in, parts[i], in.modifiers.type);
-    emit_param_element(e, in, out, element, *row + byte / 4, byte % 4, is_load);
+    emit_param_element(e, in.modifiers.type, out, element, *row + byte / 4, byte % 4, is_load);
   }
 }
 

@@ -1,6 +1,8 @@
 #include "vgpu/program/emit/params.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +12,15 @@ namespace warpcheck::vgpu {
 
 using Kind = ptx::Operand::Kind;
 using ptx::Opcode;
+
+namespace {
+
+// Returns the words of a parameter that a call's variable has.
+std::uint32_t passed_words(std::uint64_t given, std::uint64_t declared) {
+  return static_cast<std::uint32_t>((std::min(given, declared) + 3) / 4);
+}
+
+}  // namespace
 
 ParamRows lay_out_param_rows(const CallShape& shape, std::uint64_t variadic_bytes) {
   ParamRows layout;
@@ -35,6 +46,7 @@ ParamPlaces::ParamPlaces(const FunctionContext& context, Frame& frame)
     : context_(context), own_(param_rows_of(context.function, context.layout)) {
   place_parameters_with_address(frame);
   place_calls(frame);
+  place_variables(frame);
 }
 
 std::uint64_t ParamPlaces::bytes_of(const ptx::Variable& parameter) const {
@@ -85,48 +97,128 @@ void ParamPlaces::place_calls(Frame& frame) {
 void ParamPlaces::bind_outgoing(const ptx::Instruction& call, const CallShape& shape,
                                 const std::string& callee) {
   const ParamRows rows = lay_out_param_rows(shape, context_.layout.variadic_bytes);
-  const auto bind = [&](const ptx::Operand& list, const std::vector<std::uint32_t>& places) {
+  const auto bind = [&](std::size_t number, const std::vector<ptx::Variable>& declared,
+                        const std::vector<std::uint32_t>& places) {
+    const ptx::Operand& list = call.operands.at(number);
     if (list.parts.size() != places.size()) {
       context_.refuse(call, fmt::format("{} of '{}' given, {} declared", list.parts.size(), callee,
                                         places.size()));
     }
     for (std::size_t i = 0; i < list.parts.size(); ++i) {
-      outgoing_row_[param_local(call, list.parts[i])] = places[i] | kOutgoingRow;
+      const std::uint64_t given = bytes_given(call, number, i);
+      const bool is_variable = list.parts[i].kind == Kind::variable;
+      if (!is_variable && given != 0 && given != bytes_of(declared[i])) {
+        context_.refuse(call, fmt::format("a register of {} bytes for a parameter of {} of '{}'",
+                                          given, bytes_of(declared[i]), callee));
+      }
+      passed_[{context_.position_of(call), number, i}] = {
+          places[i] | kOutgoingRow, passed_words(given, bytes_of(declared[i])),
+          declared[i].element};
     }
   };
-  bind(call.operands.at(0), rows.result_row);
-  bind(call.operands.at(2), rows.parameter_row);
+  bind(0, shape.results, rows.result_row);
+  bind(2, shape.parameters, rows.parameter_row);
   outgoing_words_ = std::max(outgoing_words_, rows.rows);
 }
 
-// Returns the local `.param` variable in a call's list of results or arguments.
-std::uint32_t ParamPlaces::param_local(const ptx::Instruction& call,
-                                       const ptx::Operand& part) const {
-  if (part.kind != Kind::variable || part.variable.scope != ptx::VariableRef::Scope::local) {
-    context_.refuse(call, "a call argument that is not a .param variable");
+// Returns, for each position of the text, how many calls and labels come before its end.
+std::vector<std::uint32_t> ParamPlaces::count_interruptions() const {
+  const ptx::Function& function = context_.function;
+  std::vector<std::uint32_t> count(function.body.size() + 1);
+  for (const ptx::Label& label : function.labels) {
+    ++count[std::min<std::size_t>(label.position, function.body.size())];
   }
-  return part.variable.index;
+  for (std::size_t at = 0; at < function.body.size(); ++at) {
+    if (function.body[at].opcode == Opcode::call_) ++count[at];
+  }
+  for (std::size_t at = 1; at < count.size(); ++at) count[at] += count[at - 1];
+  return count;
+}
+
+// Compilers write a variable directly before its only call, or read it directly after that: then
+// its rows are the call's own.  Any other variable keeps its value across calls: it has rows in
+// this frame, which calls copy.
+void ParamPlaces::place_variables(Frame& frame) {
+  const ptx::Function& function = context_.function;
+  std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, Passed>>> uses;  // by variable
+  for (const auto& [key, place] : passed_) {
+    const auto& [at, list, part] = key;
+    const ptx::Operand& given = function.body[at].operands[list].parts[part];
+    if (given.kind == Kind::variable) uses[given.variable.index].emplace_back(at, place);
+  }
+  if (uses.empty()) return;
+  const std::vector<std::uint32_t> interruptions = count_interruptions();
+  std::set<std::uint32_t> lasting;
+  for (std::uint32_t at = 0; at < function.body.size(); ++at) {
+    const ptx::Instruction& in = function.body[at];
+    if (in.opcode == Opcode::call_ || in.modifiers.space != ptx::Space::param) continue;
+    for (const ptx::Operand& operand : in.operands) {
+      if (operand.variable.scope != ptx::VariableRef::Scope::local) continue;
+      const auto use = uses.find(operand.variable.index);
+      if (use == uses.end()) continue;
+      const std::uint32_t call = use->second.front().first;
+      const bool is_apart = at < call ? interruptions[at] != interruptions[call] - 1
+                                      : interruptions[at] != interruptions[call];
+      if (is_apart) lasting.insert(use->first);
+    }
+  }
+  for (const auto& [local, calls] : uses) {
+    outgoing_row_[local] = calls.front().second.row;
+    if (calls.size() == 1 && !lasting.contains(local)) continue;
+    const auto words = static_cast<std::uint32_t>((function.locals[local].bytes + 3) / 4);
+    outgoing_row_[local] = frame.rows(Bank::word, words).offset / kWordRowBytes;
+  }
+}
+
+// Returns the size of what a call's list of results or arguments names; 0: whatever is declared.
+std::uint64_t ParamPlaces::bytes_given(const ptx::Instruction& call, std::size_t list,
+                                       std::size_t at) const {
+  const ptx::Operand& part = call.operands.at(list).parts.at(at);
+  const bool is_result = list == 0;
+  const auto bytes_of_register = [&](const ptx::Operand& reg) {
+    return std::uint64_t{ptx::bytes_of(context_.function.registers[reg.index].type)};
+  };
+  switch (part.kind) {
+    case Kind::variable:
+      if (part.variable.scope != ptx::VariableRef::Scope::local || part.offset != 0) break;
+      return context_.function.locals[part.variable.index].bytes;
+    case Kind::reg: return bytes_of_register(part);
+    case Kind::vector: return part.parts.size() * bytes_of_register(part.parts.front());
+    case Kind::immediate:
+      if (is_result) break;
+      return 0;
+    case Kind::sink:
+      if (!is_result) break;
+      return 0;
+    default: break;
+  }
+  context_.refuse(call, is_result ? "a result that is no .param variable and no register"
+                                  : "an argument that is no .param variable, register or constant");
 }
 
 // A builtin has no frame: its result and parameters are in the frame of its caller.
 void ParamPlaces::place_builtin(const ptx::Instruction& call, const Builtin& builtin,
                                 Frame& frame) {
-  const auto place = [&](const ptx::Operand& list, const std::vector<std::uint32_t>& sizes) {
+  const auto place = [&](std::size_t number, const std::vector<std::uint32_t>& sizes) {
+    const ptx::Operand& list = call.operands.at(number);
     if (list.parts.size() != sizes.size()) {
       context_.refuse(call, "another number of results or arguments");
     }
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const std::uint32_t local = param_local(call, list.parts[i]);
-      if (context_.function.locals[local].bytes != sizes[i]) {
+      const std::uint64_t given = bytes_given(call, number, i);
+      if (given != 0 && given != sizes[i]) {
         context_.refuse(call, "a result or argument of another size");
       }
-      outgoing_row_[local] = frame.rows(Bank::word, sizes[i] / 4).offset / kWordRowBytes;
+      const Ref rows = frame.rows(Bank::word, sizes[i] / 4);
+      passed_[{context_.position_of(call), number, i}] = {
+          rows.offset / kWordRowBytes, sizes[i] / 4,
+          sizes[i] == 8 ? ptx::Type::b64 : ptx::Type::b32};
     }
   };
   std::vector<std::uint32_t> results;
   if (builtin.result_bytes != 0) results.push_back(builtin.result_bytes);
-  place(call.operands.at(0), results);
-  place(call.operands.at(2), builtin.argument_bytes);
+  place(0, results);
+  place(2, builtin.argument_bytes);
 }
 
 void ParamPlaces::place_parameters_with_address(Frame& frame) {

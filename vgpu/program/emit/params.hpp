@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "vgpu/program/emit/context.hpp"
@@ -37,6 +38,16 @@ class ParamPlaces {
 
   // Returns the word row at which a variable begins; none: no call uses it.
   [[nodiscard]] std::optional<std::uint32_t> row_of(const ptx::VariableRef& ref) const;
+  // The place of a result or an argument of a call.
+  struct Passed {
+    std::uint32_t row = 0, words = 0;
+    ptx::Type type{};  // of a constant that is given
+  };
+  // list: the operand of the call, 0 (results) or 2 (arguments); part: the position in it
+  [[nodiscard]] const Passed& passed(const ptx::Instruction& call, std::size_t list,
+                                     std::size_t part) const {
+    return passed_.at({context_.position_of(call), list, part});
+  }
   // Returns the offset in local memory of a parameter whose address is taken.
   [[nodiscard]] std::optional<std::uint32_t> local_offset(const ptx::VariableRef& ref) const;
   struct InMemory {
@@ -53,15 +64,20 @@ class ParamPlaces {
   void bind_outgoing(const ptx::Instruction& call, const CallShape& shape,
                      const std::string& callee);
   void place_builtin(const ptx::Instruction& call, const Builtin& builtin, Frame& frame);
-  [[nodiscard]] std::uint32_t param_local(const ptx::Instruction& call,
-                                          const ptx::Operand& part) const;
+  void place_variables(Frame& frame);
+  [[nodiscard]] std::vector<std::uint32_t> count_interruptions() const;
+  [[nodiscard]] std::uint64_t bytes_given(const ptx::Instruction& call, std::size_t list,
+                                          std::size_t at) const;
   [[nodiscard]] std::uint64_t bytes_of(const ptx::Variable& parameter) const;
 
   FunctionContext context_;
   ParamRows own_;
   // Local index -> row of a call's `.param` variable: in the callee's frame (marked), or in this
-  // frame for a builtin.
+  // frame.
   std::map<std::uint32_t, std::uint32_t> outgoing_row_;
+  // Of each result and argument of a call, by the call's position, its list, and the position in
+  // that.
+  std::map<std::tuple<std::uint32_t, std::size_t, std::size_t>, Passed> passed_;
   std::map<std::uint32_t, std::uint32_t> parameter_offset_;  // by parameter, in local memory
   std::uint32_t outgoing_words_ = 0;
 };

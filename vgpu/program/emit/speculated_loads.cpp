@@ -88,7 +88,13 @@ SpeculatedLoads::SpeculatedLoads(const ptx::Module& module, const ptx::Function&
     : module_(module), function_(function), flow_(flow) {
   // Most functions have no candidates.
   const auto has = [&](auto is_one) { return std::ranges::any_of(function.body, is_one); };
-  has_candidates_ = has([](const ptx::Instruction& in) {
+  // The entry and the returns of a function also name the registers that are its parameters.
+  const auto is_register = [](const ptx::Variable& one) {
+    return one.first_register != ptx::kNone;
+  };
+  has_candidates_ = std::ranges::none_of(function.parameters, is_register) &&
+                    std::ranges::none_of(function.results, is_register) &&
+                    has([](const ptx::Instruction& in) {
                       return in.opcode == Opcode::selp_ || in.modifiers.type == ptx::Type::pred;
                     }) &&
                     has(names_variable);

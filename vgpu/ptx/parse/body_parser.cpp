@@ -108,17 +108,21 @@ class BodyParser {
   void declare_header() {
     const auto declare_all = [&](std::vector<Variable>& variables, VariableRef::Scope scope) {
       for (std::uint32_t at = 0; at < variables.size(); ++at) {
-        if (variables[at].name == "_") continue;
-        declare(variables[at].name, {Symbol::Kind::variable, scope, at}, function_.ptx_line);
+        const Variable& one = variables[at];
+        if (one.name == "_") continue;
+        const Symbol symbol = one.first_register == kNone
+                                  ? Symbol{Symbol::Kind::variable, scope, at}
+                                  : register_symbol(one);
+        declare(one.name, symbol, function_.ptx_line);
       }
     };
     declare_all(function_.results, VariableRef::Scope::result);
     declare_all(function_.parameters, VariableRef::Scope::parameter);
-    header_names_.reserve(function_.registers.size());
-    for (std::uint32_t at = 0; at < function_.registers.size(); ++at) {
-      header_names_.push_back(function_.registers[at].name);
-      declare(header_names_.back(), {Symbol::Kind::reg, {}, at}, function_.ptx_line);
-    }
+  }
+
+  static Symbol register_symbol(const Variable& parameter) {
+    return {.index = parameter.first_register,
+            .elements = static_cast<std::uint8_t>(parameter.bytes / bytes_of(parameter.element))};
   }
 
   // Declares all names of a function that has been parsed.  Their texts are copied, because the
@@ -130,6 +134,7 @@ class BodyParser {
     const auto declare_variables = [&](const std::vector<Variable>& variables,
                                        VariableRef::Scope scope) {
       for (std::uint32_t at = 0; at < variables.size(); ++at) {
+        if (variables[at].first_register != kNone) continue;
         declare_known_as(variables[at].name, {Symbol::Kind::variable, scope, at});
       }
     };
@@ -200,9 +205,10 @@ class BodyParser {
     declare(name.text, {Symbol::Kind::prototype, {}, index}, name.line);
     Prototype prototype;
     prototype.name = name.text;
-    if (lexer_.peek().is('(')) prototype.results = parse_parameters(context_).variables;
+    std::vector<Register> registers;  // only their sizes count
+    if (lexer_.peek().is('(')) prototype.results = parse_parameters(context_, registers);
     lexer_.expect_identifier("'_'");
-    if (lexer_.peek().is('(')) prototype.parameters = parse_parameters(context_).variables;
+    if (lexer_.peek().is('(')) prototype.parameters = parse_parameters(context_, registers);
     lexer_.skip_statement();
     function_.prototypes.push_back(std::move(prototype));
   }
@@ -328,7 +334,6 @@ class BodyParser {
   LocationReader locations_;
   SourceLocation location_;
   std::vector<Unresolved> unresolved_;
-  std::vector<std::string> header_names_;
   std::deque<std::string> known_names_;
 };
 

@@ -16,7 +16,6 @@ struct Header {
   Function function;
   std::string_view name;
   std::uint32_t line = 0;
-  std::vector<Register> registers;  // parameters that are registers
 };
 
 // `256`, `16, 16`, `8, 8, 4`; missing extents are 1.
@@ -92,23 +91,34 @@ Header parse_header(Context& context, bool is_entry) {
   if (lexer.accept_directive(".attribute")) skip_attribute(lexer);
   if (lexer.peek().is('(')) {
     if (is_entry) lexer.expected("the name of a kernel");
-    ParameterList results = parse_parameters(context);
-    out.function.results = std::move(results.variables);
-    out.registers = std::move(results.registers);
+    out.function.results = parse_parameters(context, out.function.registers);
   }
   out.line = lexer.peek().line;
   out.name = lexer.expect_identifier(is_entry ? "the name of a kernel" : "the name of a function");
   if (lexer.peek().is('(')) {
-    ParameterList parameters = parse_parameters(context);
-    out.function.parameters = std::move(parameters.variables);
-    for (Register& reg : parameters.registers) out.registers.push_back(std::move(reg));
+    out.function.parameters = parse_parameters(context, out.function.registers);
   }
   out.function.name = out.name;
   out.function.is_entry = is_entry;
   out.function.ptx_line = out.line;
-  if (!out.registers.empty()) out.function.unsupported = "parameters in registers";
+  if (is_entry && !out.function.registers.empty()) {
+    out.function.unsupported = "parameters of a kernel in registers";
+  }
   parse_directives(lexer, out.function);
   return out;
+}
+
+// Adds the register that a parameter is, or those of its elements.
+void add_registers(const Lexer& lexer, Variable& parameter, std::vector<Register>& registers) {
+  constexpr std::string_view kElements = "xyzw";
+  const std::size_t elements = parameter.bytes / bytes_of(parameter.element);
+  if (elements == 0 || elements > kElements.size()) lexer.fail("a register cannot be an array");
+  parameter.first_register = static_cast<std::uint32_t>(registers.size());
+  for (const char element : kElements.substr(0, elements)) {
+    registers.push_back(
+        {elements == 1 ? parameter.name : fmt::format("{}.{}", parameter.name, element),
+         parameter.element});
+  }
 }
 
 // The function of the header's name; created if the name is new.
@@ -127,19 +137,16 @@ Function& declare_function(Context& context, const Header& header) {
 
 }  // namespace
 
-ParameterList parse_parameters(Context& context) {
+std::vector<Variable> parse_parameters(Context& context, std::vector<Register>& registers) {
   Lexer& lexer = context.lexer;
-  ParameterList out;
+  std::vector<Variable> out;
   lexer.expect('(');
   if (lexer.accept(')')) return out;
   do {
-    if (lexer.accept_directive(".reg")) {
-      const Variable reg = parse_variable(context, Space::param).variable;
-      out.registers.push_back({reg.name, reg.element});
-      continue;
-    }
-    if (!lexer.accept_directive(".param")) lexer.expected("'.param'");
-    out.variables.push_back(parse_variable(context, Space::param).variable);
+    const bool is_register = lexer.accept_directive(".reg");
+    if (!is_register && !lexer.accept_directive(".param")) lexer.expected("'.param'");
+    out.push_back(parse_variable(context, Space::param).variable);
+    if (is_register) add_registers(lexer, out.back(), registers);
   } while (lexer.accept(','));
   lexer.expect(')');
   return out;
@@ -161,7 +168,6 @@ Function& parse_function(Context& context, bool is_entry) {
   if (!lexer.peek().is('{')) lexer.expected("';' or '{'");
   known = std::move(header.function);
   known.has_body = true;
-  known.registers = std::move(header.registers);
   const char* const begin = lexer.peek().text.data();
   if (context.later == nullptr) {
     parse_body(context, known);

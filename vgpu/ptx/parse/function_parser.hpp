@@ -9,11 +9,8 @@ namespace warpcheck::ptx {
 // function.
 Function& parse_function(Context& context, bool is_entry);
 
-// The parameters in `(.param .b32 a, .param .b64 b)`; in old PTX they may be registers.
-struct ParameterList {
-  std::vector<Variable> variables;
-  std::vector<Register> registers;
-};
-ParameterList parse_parameters(Context& context);
+// Parses the parameters in `(.param .b32 a, .reg .u32 b)`.  The registers of those that are
+// registers are added to `registers`.
+std::vector<Variable> parse_parameters(Context& context, std::vector<Register>& registers);
 
 }  // namespace warpcheck::ptx
