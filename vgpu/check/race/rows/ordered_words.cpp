@@ -75,9 +75,21 @@ bool OrderedWords::comes_before(SegmentId segment, const Row& row, Known& known)
   return true;
 }
 
+// Returns whether the words of some lanes were last touched by accesses that come before all lanes
+// of the row.
+bool OrderedWords::come_before(std::uint32_t lanes, const Row& row, Known& known) const {
+  SegmentId last = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const SegmentId segment = words_[row.offsets[std::countr_zero(lanes)] / 4].segment();
+    if (segment == last && segment != 0) continue;
+    if (!comes_before(segment, row, known)) return false;
+    last = segment;
+  }
+  return true;
+}
+
 // Nearly always, all accesses to the words so far come before all lanes of the row, so that only
-// its own lanes can meet: all words are looked at, then changed, then looked at for another lane's
-// mark.
+// its own lanes can meet: one walk looks at all words and changes them.
 bool OrderedWords::take(const Row& row) {
   static const RaceRowFunctions& functions = race_row_functions(simd_level());
   if (row.words != 1) return take_in_turn(row);
@@ -86,23 +98,22 @@ bool OrderedWords::take(const Row& row) {
   const Word& first = words_[row.offsets[std::countr_zero(row.mask)] / 4];
   if (first.bits != 0 && !comes_before(first.segment(), row, known)) return take_in_turn(row);
   const std::uint64_t kind = bit_of(row.kind);
-  const OrderedRow ordered{.words = &words_.data()->bits,
-                           .offset = row.offsets,
-                           .known = known.data(),
-                           .mark = Word::of(row.segment, 0, kind, kind).bits,
-                           .actors = order_->threads().is_lockstep() ? 0 : ~std::uint64_t{0},
-                           .mask = row.mask};
-  SegmentId last = 0;
-  for (std::uint32_t rest = functions.find_unordered(ordered); rest != 0; rest &= rest - 1) {
-    const SegmentId segment = words_[row.offsets[std::countr_zero(rest)] / 4].segment();
-    if (segment == last && segment != 0) continue;
-    if (!comes_before(segment, row, known)) return take_in_turn(row);
-    last = segment;
+  OrderedRow ordered{.words = &words_.data()->bits,
+                     .offset = row.offsets,
+                     .known = known.data(),
+                     .mark = Word::of(row.segment, 0, kind, kind).bits,
+                     .actors = order_->threads().is_lockstep() ? 0 : ~std::uint64_t{0},
+                     .mask = row.mask,
+                     .unsure = row.mask};
+  OrderedLanes lanes = functions.mark_ordered(ordered);
+  if (lanes.unordered != 0) {
+    if (!come_before(lanes.unordered, row, known)) return take_in_turn(row);
+    ordered.unsure = 0;
+    lanes = functions.mark_ordered(ordered);
   }
-  std::uint32_t met = functions.mark_ordered(ordered);
-  if (met != 0 && !commute(kind)) return false;
-  for (; met != 0; met &= met - 1) {
-    Word& word = words_[row.offsets[std::countr_zero(met)] / 4];
+  if (lanes.met != 0 && !commute(kind)) return false;
+  for (std::uint32_t rest = lanes.met; rest != 0; rest &= rest - 1) {
+    Word& word = words_[row.offsets[std::countr_zero(rest)] / 4];
     word.bits |= Word::kMany << Word::kLane;
   }
   return true;

@@ -86,6 +86,7 @@ class OrderedWords {
   static constexpr std::uint64_t kOfKinds = ~std::uint64_t{0} << Word::kKinds;
   [[nodiscard]] Known& known_to(const WarpPlace& place);
   [[nodiscard]] bool comes_before(SegmentId segment, const Row& row, Known& known) const;
+  [[nodiscard]] bool come_before(std::uint32_t lanes, const Row& row, Known& known) const;
   bool take_in_turn(const Row& row);
 
   ThreadOrder* order_ = nullptr;  // null: off

@@ -17,14 +17,29 @@ constexpr std::uint64_t kOfKinds = ~std::uint64_t{0} << OrderedRow::kKindsShift;
 
 constexpr unsigned kWidth = kVectorBytes / 8;  // of a vector, in words
 constexpr unsigned kParts = kWarpLanes / kWidth;
+constexpr unsigned kHalves = 2 * kWidth;  // of a vector, in halves of words
 
 using Words = std::uint64_t __attribute__((vector_size(kVectorBytes)));
 using Places = std::uint32_t __attribute__((vector_size(kVectorBytes / 2)));
+using Halves = std::uint32_t __attribute__((vector_size(kVectorBytes)));
+
+template <typename Vector>
+[[gnu::always_inline]] inline Vector load(const void* from) {
+  Vector vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+// Returns 0, 1, 2 ...
+template <typename Vector, unsigned kCount>
+[[gnu::always_inline]] inline Vector numbers() {
+  Vector vector;
+  for (unsigned i = 0; i < kCount; ++i) vector[i] = i;
+  return vector;
+}
 
 [[gnu::always_inline]] inline Places places_of(const OrderedRow& row, unsigned part) {
-  Places offsets;
-  std::memcpy(&offsets, row.offset + part * kWidth, sizeof offsets);
-  return offsets >> 2;
+  return load<Places>(row.offset + part * kWidth) >> 2;
 }
 
 #if defined(__AVX512F__)
@@ -74,90 +89,132 @@ using Places = std::uint32_t __attribute__((vector_size(kVectorBytes / 2)));
 #endif
 }
 
-std::uint32_t find_lanes(const OrderedRow& row) {
+// Returns the lanes of a part whose words are of a segment that is not known.
+[[gnu::always_inline]] inline std::uint32_t unordered_of(const OrderedRow& row,
+                                                         const Words& words) {
   constexpr std::uint64_t kSegment = 0xffffffff;
-  std::uint32_t lanes = 0;
-  for (unsigned part = 0; part < kParts; ++part) {
-    const Words words = gather(row, part);
-    const auto differs =
-        lanes_that_differ(words & kSegment, known_for(row.known, words) & kSegment);
-    lanes |= (differs & lanes_that_differ(words, Words{})) << (part * kWidth);
-  }
-  return lanes;
+  const auto differs = lanes_that_differ(words & kSegment, known_for(row.known, words) & kSegment);
+  return differs & lanes_that_differ(words, Words{});
 }
 
 // Stores the words of the lanes; of lanes that meet, the last one wins.
-[[gnu::always_inline]] inline void scatter(const OrderedRow& row, const std::uint64_t* left) {
+[[gnu::always_inline]] inline void scatter(const OrderedRow& row, const Words* left) {
 #if defined(__AVX512F__)
   for (unsigned part = 0; part < kParts; ++part) {
     _mm512_mask_i32scatter_epi64(row.words, static_cast<__mmask8>(lanes_of(row, part)),
-                                 (__m256i)places_of(row, part),
-                                 _mm512_loadu_si512(left + part * kWidth), 8);
+                                 (__m256i)places_of(row, part), (__m512i)left[part], 8);
   }
 #else
+  std::uint64_t words[kWarpLanes];
+  std::memcpy(words, left, sizeof words);
   if (row.mask == ~0u) {
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      row.words[row.offset[lane] / 4] = left[lane];
+      row.words[row.offset[lane] / 4] = words[lane];
     }
     return;
   }
   for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-    row.words[row.offset[lane] / 4] = left[lane];
+    row.words[row.offset[lane] / 4] = words[lane];
   }
 #endif
 }
 
-std::uint32_t mark(const OrderedRow& row) {
-  std::uint64_t left[kWarpLanes];
-  Words lane;
-  for (unsigned i = 0; i < kWidth; ++i) lane[i] = i;
-  for (unsigned part = 0; part < kParts; ++part, lane += kWidth) {
-    const Words words =
-        (gather(row, part) & kOfKinds) | row.mark | (lane & row.actors) << OrderedRow::kLaneShift;
-    std::memcpy(left + part * kWidth, &words, sizeof words);
-  }
-  scatter(row, left);
+// Returns the lanes in whose words another lane has been marked.
+std::uint32_t find_met(const OrderedRow& row) {
+  constexpr std::uint32_t kLane = 0xff;
+  const void* const upper = reinterpret_cast<const std::uint32_t*>(row.words) + 1;
   std::uint32_t met = 0;
-  for (unsigned part = 0; part < kParts; ++part) {
-    Words words;
-    std::memcpy(&words, left + part * kWidth, sizeof words);
-    met |= lanes_that_differ(gather(row, part), words) << (part * kWidth);
+  Halves lane = numbers<Halves, kHalves>();
+  for (unsigned first = 0; first < kWarpLanes; first += kHalves, lane += kHalves) {
+    const Halves places = load<Halves>(row.offset + first) >> 2;
+#if defined(__AVX512F__)
+    const auto running = static_cast<__mmask16>(row.mask >> first);
+    const auto marked = (Halves)_mm512_mask_i32gather_epi32(_mm512_setzero_si512(), running,
+                                                            (__m512i)places, upper, 8);
+    met |= std::uint32_t{_mm512_cmpneq_epi32_mask((__m512i)(marked & kLane), (__m512i)lane)}
+           << first;
+#else
+    constexpr Halves kBits{1, 2, 4, 8, 16, 32, 64, 128};
+    const Halves bits = kBits << first;
+    const auto running = (__m256i)((row.mask & bits) == bits);
+    const auto marked = (Halves)_mm256_mask_i32gather_epi32(
+        _mm256_setzero_si256(), static_cast<const int*>(upper), (__m256i)places, running, 8);
+    const auto same =
+        static_cast<std::uint32_t>(_mm256_movemask_ps((__m256)((marked & kLane) == lane)));
+    met |= (~same & ((1u << kHalves) - 1)) << first;
+#endif
   }
   return met & row.mask;
 }
 
+// Returns whether all lanes run, each in the word behind that of the lane before it.
+[[gnu::always_inline]] inline bool are_neighbours(const OrderedRow& row) {
+  const std::uint32_t first = row.offset[0] / 4;
+  if (row.mask != ~0u || row.offset[kWarpLanes - 1] / 4 != first + kWarpLanes - 1) return false;
+  Halves place = numbers<Halves, kHalves>() + first, differ{};
+  for (unsigned lane = 0; lane < kWarpLanes; lane += kHalves, place += kHalves) {
+    differ |= (load<Halves>(row.offset + lane) >> 2) ^ place;
+  }
+  return lanes_that_differ((Words)differ, Words{}) == 0;
+}
+
+template <bool kNeighbours>
+[[gnu::always_inline]] inline OrderedLanes mark(const OrderedRow& row) {
+  std::uint64_t* const neighbours = row.words + row.offset[0] / 4;
+  Words left[kParts];
+  std::uint32_t unordered = 0;
+  for (unsigned part = 0; part < kParts; ++part) {
+    left[part] = kNeighbours ? load<Words>(neighbours + part * kWidth) : gather(row, part);
+    unordered |= unordered_of(row, left[part]) << (part * kWidth);
+  }
+  unordered &= row.unsure;
+  if (unordered != 0) return {.unordered = unordered};
+  Words lane = numbers<Words, kWidth>();
+  for (Words& words : left) {
+    words = (words & kOfKinds) | row.mark | (lane & row.actors) << OrderedRow::kLaneShift;
+    lane += kWidth;
+  }
+  if constexpr (kNeighbours) {
+    std::memcpy(neighbours, left, sizeof left);
+    return {};
+  }
+  scatter(row, left);
+  return {.met = row.actors == 0 ? 0 : find_met(row)};
+}
+
+OrderedLanes mark_words(const OrderedRow& row) {
+  return are_neighbours(row) ? mark<true>(row) : mark<false>(row);
+}
+
 #else
 
-// Calls visit(word, lane) for each lane that runs.
+// Calls visit(word, lane) for each lane of a mask.
 template <typename Visit>
-[[gnu::always_inline]] inline void for_each_word(const OrderedRow& row, Visit visit) {
-  for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+[[gnu::always_inline]] inline void for_each_word(const OrderedRow& row, std::uint32_t mask,
+                                                 Visit visit) {
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     visit(row.words[row.offset[lane] / 4], lane);
   }
 }
 
-std::uint32_t find_lanes(const OrderedRow& row) {
-  std::uint32_t lanes = 0;
-  for_each_word(row, [&](std::uint64_t word, unsigned lane) {
+OrderedLanes mark_words(const OrderedRow& row) {
+  OrderedLanes lanes;
+  for_each_word(row, row.unsure, [&](std::uint64_t word, unsigned lane) {
     const auto segment = static_cast<std::uint32_t>(word);
     const bool is_ordered = word == 0 || row.known[segment % OrderedRow::kKnown] == segment;
-    lanes |= std::uint32_t{!is_ordered} << lane;
+    lanes.unordered |= std::uint32_t{!is_ordered} << lane;
   });
-  return lanes;
-}
-
-std::uint32_t mark(const OrderedRow& row) {
-  for_each_word(row, [&](std::uint64_t& word, unsigned lane) {
+  if (lanes.unordered != 0) return lanes;
+  for_each_word(row, row.mask, [&](std::uint64_t& word, unsigned lane) {
     word = (word & kOfKinds) | row.mark | (lane & row.actors) << OrderedRow::kLaneShift;
   });
-  std::uint32_t met = 0;
-  for_each_word(row, [&](std::uint64_t word, unsigned lane) {
+  for_each_word(row, row.mask, [&](std::uint64_t word, unsigned lane) {
     const bool is_mine = (word >> OrderedRow::kLaneShift & 0xff) == (lane & row.actors);
-    met |= std::uint32_t{!is_mine} << lane;
+    lanes.met |= std::uint32_t{!is_mine} << lane;
   });
-  return met;
+  return lanes;
 }
 
 #endif
@@ -165,9 +222,7 @@ std::uint32_t mark(const OrderedRow& row) {
 }  // namespace ordered
 }  // namespace
 
-std::uint32_t find_unordered(const OrderedRow& row);
-std::uint32_t find_unordered(const OrderedRow& row) { return ordered::find_lanes(row); }
-std::uint32_t mark_ordered(const OrderedRow& row);
-std::uint32_t mark_ordered(const OrderedRow& row) { return ordered::mark(row); }
+OrderedLanes mark_ordered(const OrderedRow& row);
+OrderedLanes mark_ordered(const OrderedRow& row) { return ordered::mark_words(row); }
 
 }  // namespace warpcheck::vgpu::WARPCHECK_SIMD

@@ -162,6 +162,12 @@ struct OrderedRow {
   std::uint64_t mark;    // what the row leaves in words, without the lane
   std::uint64_t actors;  // the bits of a lane's number that name its thread
   std::uint32_t mask;    // not empty
+  std::uint32_t unsure;  // of the mask: the lanes whose words may be of segments that are not known
+};
+// The lanes of a row that its caller has to look at.
+struct OrderedLanes {
+  std::uint32_t unordered = 0;  // their word is of a segment that is not known
+  std::uint32_t met = 0;        // a later lane has met them in their word
 };
 
 struct RaceRowFunctions {
@@ -180,10 +186,8 @@ struct RaceRowFunctions {
   void (*record_writes)(const CellRow& row, std::uint64_t record);
   void (*record_reads)(const CellRow& row, std::uint64_t record);
   OwnFn own;
-  // Returns the lanes whose word is of a segment that is not known.
-  std::uint32_t (*find_unordered)(const OrderedRow& row);
-  // Marks the words.  Returns the lanes that a later lane has met in their word.
-  std::uint32_t (*mark_ordered)(const OrderedRow& row);
+  // Marks the words of a row, unless some lanes are unordered.
+  OrderedLanes (*mark_ordered)(const OrderedRow& row);
 };
 
 // level: "baseline", "avx2" or "avx512"; the host must support it.

@@ -8,9 +8,8 @@
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 
-bool own(const OwnedRow& row);                        // word_owners_simd.cpp
-std::uint32_t find_unordered(const OrderedRow& row);  // ordered_words_simd.cpp
-std::uint32_t mark_ordered(const OrderedRow& row);
+bool own(const OwnedRow& row);                     // word_owners_simd.cpp
+OrderedLanes mark_ordered(const OrderedRow& row);  // ordered_words_simd.cpp
 
 namespace {
 
@@ -536,8 +535,8 @@ void record_reads(const CellRow& row, std::uint64_t record) {
 
 extern const RaceRowFunctions
     kRaceRowFunctions;  // NOLINT(readability-redundant-declaration): constants are of one file else
-const RaceRowFunctions kRaceRowFunctions{strided,   uniform,        scattered,     runs,
-                                         new_words, find_other,     record_writes, record_reads,
-                                         own,       find_unordered, mark_ordered};
+const RaceRowFunctions kRaceRowFunctions{strided,   uniform,     scattered,     runs,
+                                         new_words, find_other,  record_writes, record_reads,
+                                         own,       mark_ordered};
 
 }  // namespace warpcheck::vgpu::WARPCHECK_SIMD

@@ -344,10 +344,16 @@ TEST(OrderedRows, AreMarkedAsIfLanesCameInTurn) {
       word = segment | below(33) * kLane | (1 + below(7)) * kKinds;
     }
     std::array<std::uint32_t, 32> offset{};
+    const bool are_neighbours = words.size() == 200 && below(4) == 0;
+    const std::uint64_t first = below(160);
     for (unsigned lane = 0; lane < offset.size(); ++lane) {
-      offset[lane] = static_cast<std::uint32_t>(
-          4 * (words.size() == 200 && below(8) != 0 ? 6 * lane : below(words.size())) + below(4));
+      const std::uint64_t word = are_neighbours                         ? first + lane
+                                 : words.size() == 200 && below(8) != 0 ? 6 * lane
+                                                                        : below(words.size());
+      offset[lane] = static_cast<std::uint32_t>(4 * word + below(4));
     }
+    // Neighbours but for two lanes that meet.
+    if (are_neighbours && below(4) == 0) offset[1 + below(30)] = offset[1 + below(30)];
     const std::uint64_t actors = below(4) == 0 ? 0 : ~std::uint64_t{0};
     const std::uint64_t mark = 30 | 2 * kKinds;
     const std::uint32_t mask = below(2) == 0 ? ~0u : static_cast<std::uint32_t>(random() | 1);
@@ -370,9 +376,16 @@ TEST(OrderedRows, AreMarkedAsIfLanesCameInTurn) {
       if (level > host_simd_level()) continue;
       const RaceRowFunctions& functions = race_row_functions(name_of(level));
       std::vector<std::uint64_t> marked = words;
-      const OrderedRow row{marked.data(), offset.data(), known.data(), mark, actors, mask};
-      ASSERT_EQ(functions.find_unordered(row), unordered) << name_of(level) << ' ' << round;
-      ASSERT_EQ(functions.mark_ordered(row), met) << name_of(level) << ' ' << round;
+      OrderedRow row{marked.data(), offset.data(), known.data(), mark, actors, mask, mask};
+      OrderedLanes lanes = functions.mark_ordered(row);
+      ASSERT_EQ(lanes.unordered, unordered) << name_of(level) << ' ' << round;
+      if (unordered != 0) {
+        ASSERT_EQ(marked, words) << name_of(level) << ' ' << round;
+        row.unsure = mask & ~unordered;
+        lanes = functions.mark_ordered(row);
+        ASSERT_EQ(lanes.unordered, 0U) << name_of(level) << ' ' << round;
+      }
+      ASSERT_EQ(lanes.met, met) << name_of(level) << ' ' << round;
       ASSERT_EQ(marked, after) << name_of(level) << ' ' << round;
     }
   }
