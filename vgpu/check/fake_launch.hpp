@@ -65,13 +65,15 @@ class FakeLaunch {
   }
 
   //   unordered: earlier launches that are not ordered before this one
-  void start(Dim3 grid, Dim3 block, std::span<const std::uint32_t> unordered = {}) {
+  void start(Dim3 grid, Dim3 block, std::span<const std::uint32_t> unordered = {},
+             bool is_alone = false) {
     Sync sync;
     sync.kind = Sync::Kind::kernel_start;
     sync.program = &program_;
     sync.grid = grid;
     sync.block = block;
     sync.unordered_launches = unordered;
+    sync.is_alone = is_alone;
     phases_.assign(grid.count(), 0);
     slots_.assign(grid.count(), 0);
     notify(sync);

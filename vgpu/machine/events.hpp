@@ -148,6 +148,8 @@ struct Sync {
   // kernel_start: earlier launches of the trial, by Launch::index, that are not ordered before this
   // one (streams).  Usually none.
   std::span<const std::uint32_t> unordered_launches{};
+  // kernel_start: everything else of the trial comes before this launch, or after it
+  bool is_alone = false;
   // kernel_start: the previous launch, if this one may begin before that has completed
   // (programmatic dependent launch); it is one of the unordered launches.  It comes before what
   // follows griddepcontrol.wait. kNone: there is none.

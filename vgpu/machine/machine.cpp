@@ -78,6 +78,7 @@ Sync kernel_start_of(const Launch& launch) {
   sync.block = launch.block;
   sync.cluster = launch.cluster;
   sync.unordered_launches = launch.unordered_launches;
+  sync.is_alone = launch.is_alone;
   sync.early_after = launch.early_after;
   sync.parameters = launch.parameters;
   sync.device = launch.device;

@@ -42,6 +42,8 @@ struct Launch {
   std::uint32_t stack_bytes = 1024;       // per lane, if the program's need is not known
   // Earlier launches of the trial that are not ordered before this one (streams).
   std::span<const std::uint32_t> unordered_launches{};
+  // Everything else of the trial comes before this launch, or after it.
+  bool is_alone = false;
   // The previous launch, if this one may begin before that has completed (until
   // griddepcontrol.wait); it is one of the unordered launches. kNone: there is none.
   std::uint32_t early_after = ptx::kNone;

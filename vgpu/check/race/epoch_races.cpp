@@ -75,8 +75,8 @@ void EpochRaces::reset(WarpModel model) {
   numbers_.reset();
   work_ = {};
   ordered_threads_ = model == WarpModel::lockstep ? kOrderedInWarp : kOrderedInThread;
-  for (const std::unique_ptr<DeferredRows>& rows : queues_) rows->clear(room_);
-  open_queues_.clear();
+  close_queues();
+  clear_queues();
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
   kept += bytes_of_owners();
@@ -90,6 +90,7 @@ void EpochRaces::reset(WarpModel model) {
 void EpochRaces::begin_launch(const Sync& sync, std::uint32_t launch) {
   hands_on_ = !sync.program->data_reads.empty();
   close_queues();
+  if (sync.is_alone) clear_queues();  // everything so far comes before everything to come
   reports_.begin_launch(ordered_threads_);
   numbers_.begin_launch(sync, launch);
   may_own_ = ordered_threads_ == kOrderedInThread && limits_.queue_chunks != 0 &&
@@ -366,6 +367,12 @@ bool EpochRaces::begin_rows(const RowAccess& row, QueuedKind kind) {
 
 void EpochRaces::close_queues() {
   for (DeferredRows* const rows : std::exchange(open_queues_, {})) rows->close();
+}
+
+void EpochRaces::clear_queues() {
+  for (const std::unique_ptr<DeferredRows>& rows : queues_) {
+    if (!rows->is_empty()) rows->clear(room_);
+  }
 }
 
 void EpochRaces::perform_rows(Shadow& shadow, DeferredRows& rows) {

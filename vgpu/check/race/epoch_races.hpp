@@ -36,6 +36,7 @@ class EpochRaces {
   void begin_launch(const Sync& sync, std::uint32_t launch);
   // Rows of global memory are of this time no more.
   void close_queues();
+  void clear_queues();
   void begin_block(const Sync& sync);
   void complete_barrier(const WarpPlace& place);
 

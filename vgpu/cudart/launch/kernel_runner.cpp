@@ -222,6 +222,7 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
       host_launch.operation, std::ref(goes_on));
   begin_beside(*turn, unordered);
   launch.unordered_launches = unordered;
+  launch.is_alone = grid.depth == 0 && is_alone(host_launch) && !launch.host_runs;
   DeviceGrids grids(
       {.device = device,
        .findings = dependencies_.findings,
@@ -337,16 +338,20 @@ void KernelRunner::signalled(const Operation& kernel, const OperationSet& by) {
   if (KernelTurns::Turn* const turn = turns_.find(kernel)) turn->learn(by);
 }
 
+// Returns whether everything else comes before the launch, or after it.  One of several kernels of
+// an operation may be unordered with other kernels of it.
+bool KernelRunner::is_alone(const HostLaunch& host_launch) {
+  return host_launch.host.runs_alone &&
+         std::holds_alternative<KernelWork>(host_launch.operation.work);
+}
+
 // Runs the launch on several threads, with the same result as on one; nothing: it must run on one
 // thread.
 std::optional<vgpu::Outcome> KernelRunner::run_in_parallel(const vgpu::Launch& launch,
                                                            const HostLaunch& host_launch) {
   const TrialSettings& settings = dependencies_.trial.settings();
   if (settings.jobs < 2 || settings.strategy != nullptr) return {};
-  // One of several kernels of an operation may be unordered with other kernels of it.
-  const bool is_alone =
-      host_launch.host.runs_alone && std::holds_alternative<KernelWork>(host_launch.operation.work);
-  if (!is_alone) return {};
+  if (!is_alone(host_launch)) return {};
   if (settings.want_feedback || is_watched()) return {};
   dependencies_.progress.on_sync(kernel_start_of(launch));
   ParallelMachines::Settings of_machines = parallel_settings();

@@ -96,6 +96,7 @@ class KernelRunner {
   void notify_of_resumption(const vgpu::Launch& launch) const;
   void notify_of_known(KernelTurns::Turn& turn, bool others_have_run) const;
   void begin_beside(const KernelTurns::Turn& turn, std::vector<std::uint32_t>& unordered) const;
+  [[nodiscard]] static bool is_alone(const HostLaunch& host_launch);
   std::optional<vgpu::Outcome> run_in_parallel(const vgpu::Launch& launch,
                                                const HostLaunch& host_launch);
   void notify_machines(vgpu::Sync sync) const;

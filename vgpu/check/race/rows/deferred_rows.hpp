@@ -4,9 +4,10 @@
 //
 // The queue stands in front of a shadow (race_shadow.hpp).  Before an access of another kind, and
 // before anybody looks at records, the rows are performed in their order, with the epochs and in
-// the periods of their time; so the shadow is as if none had waited.  To copy a row takes a
-// fraction of the time that recording it takes: a quarter for a row that is no line, a twentieth
-// for scattered lanes.
+// the periods of their time; so the shadow is as if none had waited.  They are dropped before a
+// launch that everything else comes before or after, as nothing to come can race with them.  To
+// copy a row takes a fraction of the time that recording it takes: a quarter for a row that is no
+// line, a twentieth for scattered lanes.
 #pragma once
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 
 #include "vgpu/check/fake_launch.hpp"
 #include "vgpu/check/race/race.hpp"
+#include "vgpu/check/race/race_testing.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -239,15 +240,19 @@ class Launches {
 
   void run() {
     engines_.reset(chance(70) ? WarpModel::independent : WarpModel::lockstep);
+    std::uint32_t begin = 0;  // of the launches that later ones may be unordered with
     for (std::uint32_t launch = 0, count = 1 + below(8); launch < count; ++launch) {
+      const bool is_alone = chance(20);
+      if (is_alone) begin = launch;
       std::vector<std::uint32_t> unordered;
-      for (std::uint32_t earlier = 0; earlier < launch; ++earlier) {
+      for (std::uint32_t earlier = begin; earlier < launch; ++earlier) {
         if (chance(3)) unordered.push_back(earlier);
       }
+      if (is_alone) begin = launch + 1;
       const std::uint32_t blocks = chance(30) ? 1 : kBlocks;
       update_percent_ = chance(30) ? 60 + below(41) : 0;
       is_narrow_ = chance(30);
-      launch_.start({blocks, 1, 1}, {kWarps * 32, 1, 1}, unordered);
+      launch_.start({blocks, 1, 1}, {kWarps * 32, 1, 1}, unordered, is_alone);
       for (std::uint32_t block = 0; block < blocks; ++block) launch_.start_block(block, block);
       for (std::uint32_t steps = 3 + below(40); steps > 0; --steps) step(below(blocks));
     }
@@ -364,6 +369,33 @@ TEST(RowLinesOracleTest, RowsAndCellsGiveTheSameFindings) {
     EXPECT_GT(racy, kTraces / 10);
     EXPECT_LT(racy, kTraces * 9 / 10);
   }
+}
+
+// Room for the rows of a few launches.
+class SmallRoomTest : public RaceTest {
+ protected:
+  SmallRoomTest() : RaceTest(WarpModel::independent, {.queue_chunks = 1}) {}
+  // Returns how many of a hundred launches' rows were looked at in cells.
+  std::uint64_t in_cells(bool are_alone) {
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      launch.start({2, 1, 1}, {32, 1, 1}, {}, are_alone);
+      launch.start_block(1, 0);
+      Access row = launch.access(kRead, global, 1, 0, 1);
+      row.mask = ~0u;
+      row.pattern = Pattern::scattered;
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) row.offset[lane] = lane * lane * 4;
+      launch.emit(row);
+    }
+    return checker.work().in_cells;
+  }
+};
+
+TEST_F(SmallRoomTest, RowsWaitForNothingOnceEverythingComesAfterThem) {
+  EXPECT_GT(in_cells(false), 50u);
+  checker.reset(WarpModel::independent);
+  EXPECT_EQ(in_cells(true), 0u);
+  launch.one(kWrite, global, 0, 0, 2, 4);  // the reads of its own launch still wait
+  EXPECT_EQ(summary(), (Lines{"read 101 / write 102"}));
 }
 
 }  // namespace
