@@ -54,6 +54,26 @@ TEST(UniformCode, BranchesOfSomeThreadsAreNotUnlessTheOthersEnd) {
   EXPECT_TRUE(all_come_by_mark(branch + "membar.cta;\nE:\n"));
 }
 
+// Roles of warps: `if (t < n) { ... } else { ... }`, in both ways in which nvcc lays them out.
+TEST(UniformCode, BothWaysOfABranchAreOfSomeThreads) {
+  const std::string branch = "setp.ge.s32 %p1, %r1, %r2;\n@%p1 bra E;\n";
+  const std::string store = "st.shared.u32 [s], %r1;\n", join = "bra.uni F;\n";
+  EXPECT_FALSE(all_come_by_mark(branch + store + join + "E: membar.cta;\n" + store + "F:\n"));
+  EXPECT_FALSE(all_come_by_mark(branch + "membar.cta;\n" + join + "E: " + store + "F:\n"));
+  EXPECT_TRUE(all_come_by_mark(branch + store + join + "E: " + store + "F: membar.cta;\n"));
+  const std::string jumps = branch + "bra.uni G;\nE: ";
+  EXPECT_FALSE(all_come_by_mark(jumps + store + join + "G: membar.cta;\nF:\n"));
+  EXPECT_FALSE(all_come_by_mark(jumps + "membar.cta;\n" + join + "G: " + store + "F:\n"));
+}
+
+TEST(UniformCode, ThreadsThatStoreAndEndCountAtNoBarrier) {
+  const std::string branch = "setp.ge.s32 %p1, %r1, %r2;\n@%p1 bra E;\n";
+  EXPECT_TRUE(all_come_by_mark(branch + "st.global.u32 [%r4], %r1;\nbra.uni F;\n"
+                                        "E: membar.cta;\nst.shared.u32 [s], %r1;\nF:\n"));
+  EXPECT_FALSE(all_come_by_mark(branch + "red.shared.add.u32 [s], 1;\nbra.uni F;\n"
+                                         "E: membar.cta;\nst.shared.u32 [s], %r1;\nF:\n"));
+}
+
 TEST(UniformCode, ValuesOfDividedCodeDiffer) {
   EXPECT_FALSE(
       all_come_by_mark("setp.ge.s32 %p1, %r1, %r2;\nmov.u32 %r4, 0;\n@%p1 bra E;\n"
