@@ -22,9 +22,13 @@ namespace {
 
 // Under how many of the schedules that a search tries first a change has to help, too.
 constexpr std::uint64_t kSchedulesOfProgram = 4;
+// Of one launch with a change, besides four times as many as the run has: few where threads wait
+// for ever.
+constexpr std::uint64_t kStepsOfHang = 10'000;
 // Steps count what kernels do.  What a program does elsewhere is not counted, so time is a limit,
-// too, as for a run itself: of one copy, and of all together, besides as much as the run took.
-constexpr double kSecondsMore = 5, kTimesAsLong = 10, kSecondsOfAll = 2;
+// too, as for a run itself: of one copy, and of all together, besides as much as the run took.  A
+// small program, of which the steps allow some 40 copies, has ended them before on a busy machine.
+constexpr double kSecondsMore = 10, kTimesAsLong = 10, kSecondsOfAll = 5;
 
 bool has_ended_well(const ProgramRun& run) {
   return run.ended && !run.timed_out && run.signal == 0;
@@ -60,7 +64,7 @@ class ProgramCauses final : public CauseSearch {
     text_bytes_ = code.bytes();
     Causes causes = CauseSearch::run(
         changes_for(explained_.findings, code.kernels(), plain_.status != 0 || only_bounds_));
-    if (experiments_.took_too_long()) return no_experiments(kTakesTooLong);
+    causes.why_ended = experiments_.why();
     for (HelpfulChange& change : causes.found) change.is_of_program = true;
     return causes;
   }
@@ -105,7 +109,7 @@ class ProgramCauses final : public CauseSearch {
     settings.code = plain_.launches == 0;
     settings.host_lines = names_host_code_;
     settings.findings_at_end = plain_.ends;
-    settings.steps_max = std::min(settings.steps_max, 4 * steps_ + 100'000);
+    settings.steps_max = std::min(settings.steps_max, 4 * steps_ + kStepsOfHang);
     if (schedule != nullptr) {
       settings.strategy = schedule->name;
       settings.seed = schedule->seed;
@@ -152,6 +156,7 @@ class ProgramCauses final : public CauseSearch {
       if (budget() < steps_ + kStepsOfCopy) return i != 0;
       const StrategyChoice schedule = policy(i);
       const std::optional<Seen> seen = see(change, &schedule);
+      if (!seen && experiments_.took_too_long()) return i != 0;
       if (!seen || brings_others(seen->findings) || shows(seen->findings, removed)) return false;
       if (seen->status != 0 && plain_.status == 0) return false;
       if (!change.is_of_access) continue;
@@ -223,7 +228,7 @@ void explain(ProgramReport& report, const TimedRun& failing, cudart::ExecSetting
   Causes causes = causes_of_program(explained, supervisor, runner);
   if (supervisor.is_stopped()) return;
   // A report of one finding has nothing to group.
-  if (report.findings.size() < 2) causes.why_not.clear();
+  if (report.findings.size() < 2) causes.why_not = causes.why_ended = {};
   for (HelpfulChange& change : causes.found) {
     for (std::size_t& finding : change.findings) finding = numbers[finding];
   }

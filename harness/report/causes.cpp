@@ -39,12 +39,17 @@ std::vector<std::size_t> first_of_groups(std::span<const vgpu::Finding> findings
 std::string limit_of(const Causes& causes) {
   if (!causes.why_not.empty())
     return fmt::format("findings are grouped by rules, no change was tried: {}", causes.why_not);
-  if (!causes.budget_used_up) return {};
+  if (!causes.budget_used_up && causes.why_ended.empty()) return {};
   const bool all_tried = causes.tried == causes.known;
+  const std::string when = all_tried
+                               ? "before what had helped was confirmed under other schedules"
+                               : fmt::format("after {} of {} changes", causes.tried, causes.known);
+  if (!causes.why_ended.empty())
+    return fmt::format("experiments ended {}: {}; other findings are grouped by rules", when,
+                       causes.why_ended);
   return fmt::format(
       "the budget of steps for experiments was used up {}; other findings are grouped by rules",
-      all_tried ? "before what had helped was confirmed under other schedules"
-                : fmt::format("after {} of {} changes", causes.tried, causes.known));
+      when);
 }
 
 std::string sentence_of(const HelpfulChange& change, std::size_t all) {

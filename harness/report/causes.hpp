@@ -29,6 +29,8 @@ struct Causes {
   bool budget_used_up = false;
   // Why no change was tried, although there are errors; empty: it was, or nobody asked.
   std::string why_not{};
+  // Why no more changes were tried, other than the budget; empty: nothing ended the experiments.
+  std::string why_ended{};
 };
 
 // Findings that a report shows together, the first one in full.

@@ -105,6 +105,23 @@ TEST(ReportText, PrintsWhatDiffersFromTheDefaults) {
                 vgpu::to_string(report.verdict.schedule.decisions[0]) + "\n");
 }
 
+TEST(ReportText, SaysWhatLimitsTheGrouping) {
+  Causes causes{.tried = 12, .known = 40};
+  EXPECT_EQ(limit_of(causes), "");
+  causes.why_ended = "it takes too long";
+  EXPECT_EQ(limit_of(causes),
+            "experiments ended after 12 of 40 changes: it takes too long; other findings are "
+            "grouped by rules");
+  causes = {.tried = 12, .known = 40, .budget_used_up = true};
+  EXPECT_EQ(limit_of(causes),
+            "the budget of steps for experiments was used up after 12 of 40 changes; other "
+            "findings are grouped by rules");
+  causes.tried = 40;
+  EXPECT_EQ(limit_of(causes),
+            "the budget of steps for experiments was used up before what had helped was confirmed "
+            "under other schedules; other findings are grouped by rules");
+}
+
 TEST(ReportText, SaysWhatCannotRun) {
   Report report = published_report();
   report.search.reset();
