@@ -57,7 +57,7 @@ std::vector<vgpu::SourceLine> lines_where_ways_part(const std::vector<vgpu::Acce
 
 // Of candidates for one finding: in the order of its remedies, those of values last.
 constexpr int kRankOfWaits = 8, kRankOfParities = 12, kRankOfOrders = 20, kRankStep = 5,
-              kRankOfAtomics = 40, kRankOfValues = 50;
+              kRankOfHandovers = 24, kRankOfAtomics = 40, kRankOfValues = 50;
 
 class Proposals {
  public:
@@ -107,6 +107,12 @@ class Proposals {
       propose_by(remedy, finding, places, rank);
       rank += kRankStep;
     }
+    if (finding.kind == FindingKind::data_race && !is_of_system(finding)) {
+      for (const Place& place : places) {
+        for (Patch& patch : exchanged_handovers(*place.file, *place.tree, place.node))
+          add(std::move(patch), kRankOfHandovers);
+      }
+    }
     // Unwritten values may be those that another thread has yet to write.
     if (finding.kind == FindingKind::uninitialized_read)
       insert_around(places, Remedy::block_barrier, kRankOfValues + kRankStep);
@@ -117,6 +123,7 @@ class Proposals {
     switch (remedy) {
       case Remedy::wider_scope: return propose_scopes(places, is_of_system(finding), rank);
       case Remedy::fence:
+      case Remedy::fence_of_block:
       case Remedy::fence_of_system:
         insert_around(places, remedy, rank);
         insert_pairs(places, inserted_text(remedy).source, rank + 2);
@@ -269,6 +276,7 @@ class Proposals {
     const SourceTree& tree = *place.tree;
     add_all(shifted_comparisons(file, tree, place.node), kRankOfValues - 1);
     add_all(exchanged_bounds(file, tree, place.node), kRankOfValues - 1);
+    add_all(exchanged_connectives(file, tree, place.node), kRankOfValues - 1);
     add_all(bounded_accesses(file, tree, place.node), kRankOfValues);
     add_all(bounded_branches(file, tree, place.node), kRankOfValues + 1);
     add_all(bounded_variables(file, tree, place.node), kRankOfValues + 2);
@@ -433,9 +441,10 @@ std::optional<PlaceOfExperiment> place_of_experiment(std::string_view text) {
 
 // The remedy whose words the text begins with; the rest is where.
 std::optional<Remedy> remedy_of_experiment(std::string_view& text) {
-  for (const Remedy remedy : {Remedy::copy_wait_and_barrier, Remedy::warp_barrier,
-                              Remedy::block_barrier, Remedy::cluster_barrier, Remedy::fence,
-                              Remedy::fence_of_system, Remedy::copy_wait, Remedy::proxy_fence}) {
+  for (const Remedy remedy :
+       {Remedy::copy_wait_and_barrier, Remedy::warp_barrier, Remedy::block_barrier,
+        Remedy::cluster_barrier, Remedy::fence, Remedy::fence_of_block, Remedy::fence_of_system,
+        Remedy::copy_wait, Remedy::proxy_fence}) {
     const std::string_view words = inserted_text(remedy).words;
     if (!text.starts_with(words) || !text.substr(words.size()).starts_with(' ')) continue;
     text.remove_prefix(words.size() + 1);

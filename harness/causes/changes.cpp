@@ -34,6 +34,7 @@ std::vector<Change> as_family(std::vector<Change> changes, Remedy remedy) {
     case Remedy::block_barrier:
     case Remedy::cluster_barrier:
     case Remedy::fence:
+    case Remedy::fence_of_block:
     case Remedy::fence_of_system: break;
     default: return changes;
   }
@@ -113,6 +114,7 @@ std::vector<Change> changes_by(Remedy remedy, const vgpu::Finding& finding,
   switch (remedy) {
     case Remedy::wider_scope: return scope_changes(kernels, is_of_system(finding));
     case Remedy::fence:
+    case Remedy::fence_of_block:
     case Remedy::fence_of_system: return fence_changes(kernels, remedy);
     case Remedy::wider_mask: return mask_changes(sites);
     case Remedy::split: return split_changes(sites);

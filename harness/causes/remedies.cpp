@@ -17,6 +17,8 @@ constexpr InsertedText kClusterBarrier{
     "\"memory\");",
     "cluster.sync()"};
 constexpr InsertedText kFence{"membar.gl;", "__threadfence();", "__threadfence()"};
+constexpr InsertedText kFenceOfBlock{"membar.cta;", "__threadfence_block();",
+                                     "__threadfence_block()"};
 constexpr InsertedText kFenceOfSystem{"membar.sys;", "__threadfence_system();",
                                       "__threadfence_system()"};
 constexpr InsertedText kCopyWait{"cp.async.wait_all;",
@@ -46,6 +48,24 @@ bool is_within_block(const vgpu::Finding& finding) {
          finding.relation == Relation::none;
 }
 
+// A flag is written behind the one access and read before the other.
+bool is_by_flag(const vgpu::Finding& finding) {
+  switch (finding.lack) {
+    case Lack::handover:
+    case Lack::release:
+    case Lack::acquire:
+    case Lack::lock_fences: return true;
+    default: return false;
+  }
+}
+
+std::vector<Remedy> orders_within_block(const vgpu::Finding& finding, const RemedyFacts& facts) {
+  if (!is_within_warp(finding)) return {Remedy::block_barrier};
+  return facts.one_warp || facts.races_between_warps
+             ? std::vector{Remedy::wider_mask, Remedy::block_barrier, Remedy::warp_barrier}
+             : std::vector{Remedy::wider_mask, Remedy::warp_barrier, Remedy::block_barrier};
+}
+
 std::vector<Remedy> orders_for(const vgpu::Finding& finding, const RemedyFacts& facts) {
   switch (finding.lack) {
     case Lack::grid_wait: return {Remedy::grid_wait};
@@ -65,10 +85,9 @@ std::vector<Remedy> orders_for(const vgpu::Finding& finding, const RemedyFacts& 
     return {Remedy::cluster_barrier, Remedy::wider_scope, Remedy::fence};
   if (!is_within_block(finding))
     return {Remedy::wider_scope, is_of_system(finding) ? Remedy::fence_of_system : Remedy::fence};
-  if (!is_within_warp(finding)) return {Remedy::block_barrier};
-  return facts.one_warp || facts.races_between_warps
-             ? std::vector{Remedy::wider_mask, Remedy::block_barrier, Remedy::warp_barrier}
-             : std::vector{Remedy::wider_mask, Remedy::warp_barrier, Remedy::block_barrier};
+  std::vector<Remedy> orders = orders_within_block(finding, facts);
+  if (is_by_flag(finding)) orders.push_back(Remedy::fence_of_block);
+  return orders;
 }
 
 }  // namespace
@@ -78,6 +97,7 @@ const InsertedText& inserted_text(Remedy remedy) {
     case Remedy::warp_barrier: return kWarpBarrier;
     case Remedy::cluster_barrier: return kClusterBarrier;
     case Remedy::fence: return kFence;
+    case Remedy::fence_of_block: return kFenceOfBlock;
     case Remedy::fence_of_system: return kFenceOfSystem;
     case Remedy::copy_wait: return kCopyWait;
     case Remedy::copy_wait_and_barrier: return kCopyWaitAndBarrier;

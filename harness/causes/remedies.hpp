@@ -17,6 +17,7 @@ enum class Remedy : std::uint8_t {
   block_barrier,
   cluster_barrier,
   fence,
+  fence_of_block,
   fence_of_system,
   copy_wait,
   copy_wait_and_barrier,

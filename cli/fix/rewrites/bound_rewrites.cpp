@@ -114,6 +114,25 @@ void exchange_bounds_of(const std::string& file, const SourceTree& tree, std::si
   }
 }
 
+// Of an early end `||` for `&&`, else `&&` for `||`: each alone, then all of them.
+void exchange_connectives_of(const std::string& file, const SourceTree& tree, std::size_t node,
+                             bool ends, std::vector<Patch>& patches) {
+  const std::string now = ends ? "&&" : "||", then = ends ? "||" : "&&";
+  const std::string_view head = tree.head_of(node);
+  std::string all(head);
+  std::size_t count = 0;
+  for (std::size_t at = head.find(now); at != kNoPart; at = head.find(now, at + now.size())) {
+    const std::size_t begin = tree[node].head_begin + at;
+    patches.push_back(rewritten(file, tree, begin, begin + now.size(), then,
+                                fmt::format("{} for {}", then, now)));
+    all.replace(at, now.size(), then);
+    ++count;
+  }
+  if (count < 2) return;
+  patches.push_back(rewritten(file, tree, tree[node].head_begin, tree[node].head_end, all,
+                              fmt::format("{} for each {}", then, now)));
+}
+
 // Calls `visit(node, ends)` for the branches and loops around a statement, and the early
 // ends before it.
 template <typename Visit>
@@ -242,6 +261,15 @@ std::vector<Patch> exchanged_bounds(const std::string& file, const SourceTree& t
   std::vector<Patch> patches;
   for_each_condition(tree, node, [&](std::size_t condition, bool) {
     if (tree[condition].kind == Kind::branch) exchange_bounds_of(file, tree, condition, patches);
+  });
+  return patches;
+}
+
+std::vector<Patch> exchanged_connectives(const std::string& file, const SourceTree& tree,
+                                         std::size_t node) {
+  std::vector<Patch> patches;
+  for_each_condition(tree, node, [&](std::size_t condition, bool ends) {
+    exchange_connectives_of(file, tree, condition, ends, patches);
   });
   return patches;
 }

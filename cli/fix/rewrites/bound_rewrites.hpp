@@ -37,6 +37,11 @@ std::vector<Patch> shifted_comparisons(const std::string& file, const SourceTree
 std::vector<Patch> exchanged_bounds(const std::string& file, const SourceTree& tree,
                                     std::size_t node);
 
+// In the same conditions, `x >= w || y >= h` of an early end for `x >= w && y >= h`, and
+// `x < w && y < h` around the statement for `x < w || y < h`.
+std::vector<Patch> exchanged_connectives(const std::string& file, const SourceTree& tree,
+                                         std::size_t node);
+
 // More elements for the arrays of the function that the statement names: `a + 2 * b` for `a + b`,
 // then some more.
 std::vector<Patch> larger_arrays(const std::string& file, const SourceTree& tree, std::size_t node);

@@ -63,6 +63,20 @@ TEST(ExchangedBounds, OfTheConditionAroundOrOfAnEarlyEnd) {
       (std::vector<std::string>{"  if (x >= w || y >= p->h) return;\n  a[y * w + x] = 1;\n"}));
 }
 
+TEST(ExchangedConnectives, OfTheConditionAroundOrOfAnEarlyEnd) {
+  const SourceTree before = kernel_with("  if (x >= w && y >= h) return;\n  a[y * w + x] = 1;\n");
+  EXPECT_EQ(applied(before, exchanged_connectives("k.cu", before, statement_of(before, 4))),
+            (std::vector<std::string>{"  if (x >= w || y >= h) return;\n  a[y * w + x] = 1;\n"}));
+  const SourceTree around = kernel_with("  if (x < w || y < h || z < d) a[z] = 1;\n");
+  EXPECT_EQ(applied(around, exchanged_connectives("k.cu", around, statement_of(around, 3))),
+            (std::vector<std::string>{"  if (x < w && y < h || z < d) a[z] = 1;\n",
+                                      "  if (x < w || y < h && z < d) a[z] = 1;\n",
+                                      "  if (x < w && y < h && z < d) a[z] = 1;\n"}));
+  const SourceTree right = kernel_with("  if (x < w && y < h) a[y * w + x] = 1;\n");
+  EXPECT_EQ(applied(right, exchanged_connectives("k.cu", right, statement_of(right, 3))),
+            std::vector<std::string>());
+}
+
 TEST(BoundedAccesses, MayBeBelowZeroOrKnowBoundsOfObjectsAndConditions) {
   const SourceTree tree(
       "__global__ void k(Part p) {\n  if (t < kEnd) f();\n  p.out[t - 1] = p.size;\n}\n");

@@ -102,6 +102,30 @@ std::string_view last_word(std::string_view code) {
   return code.substr(begin);
 }
 
+// Whether other threads wait for the statement or are told something by it: an arrival, a wait, an
+// update of a flag; a statement, or one under a condition, that declares nothing.
+bool is_handover(const SourceTree& tree, std::size_t node) {
+  const bool is_if = tree[node].kind == Kind::branch && tree[node].children.size() == 1;
+  if (tree[node].kind != Kind::simple && !is_if) return false;
+  if (!is_if && assignment_of(tree.code_of(node))) return false;
+  // Inline PTX is within literals.
+  const std::string_view text =
+      std::string_view(tree.text()).substr(tree[node].begin, tree[node].end - tree[node].begin);
+  return std::ranges::any_of(
+      std::array{"arrive", "wait", "bar.", "barrier", "sync(", "__syncthreads", "__syncwarp",
+                 "atomicExch", "atomicAdd", "atomicSub", "atomicOr", ".store(", "st.release",
+                 "release("},
+      [&](const char* word) { return text.find(word) != kNoPlace; });
+}
+
+// Behind a comment that follows the statement in its line.
+std::size_t end_of_line(const SourceTree& tree, std::size_t node) {
+  const std::string_view code(tree.code());
+  const std::size_t end = std::min(code.find('\n', tree[node].end), code.size());
+  const bool is_last = trimmed(code.substr(tree[node].end, end - tree[node].end)).empty();
+  return is_last ? end : tree[node].end;
+}
+
 std::size_t begin_of_line(const SourceTree& tree, std::size_t node) {
   return tree[node].begin - tree.indentation_at(tree[node].begin).size();
 }
@@ -273,6 +297,41 @@ std::vector<Patch> moved_barriers(const std::string& file, const SourceTree& tre
       fmt::format("{} of line {} left out", barrier, tree.line_of(tree[node].begin)));
   left_out.files[file] = {removal};
   patches.push_back(std::move(left_out));
+  return patches;
+}
+
+std::vector<Patch> exchanged_handovers(const std::string& file, const SourceTree& tree,
+                                       std::size_t node) {
+  constexpr std::size_t kNearest = 3;
+  std::vector<Patch> patches;
+  for (std::size_t at = node; tree[at].kind != Kind::function; at = tree[at].parent) {
+    const std::size_t parent = tree[at].parent;
+    if (tree[parent].kind != Kind::block) continue;
+    const std::vector<std::size_t>& all = tree[parent].children;
+    const std::size_t own = index_in(tree[parent], at);
+    const auto add = [&](std::size_t moved, bool behind) {
+      const std::string text =
+          tree.text().substr(tree[moved].begin, tree[moved].end - tree[moved].begin);
+      const std::string indent(tree.indentation_at(tree[at].begin));
+      const std::string place =
+          fmt::format("{} line {}", behind ? "behind" : "before", tree.line_of(tree[at].begin));
+      Patch patch;
+      patch.what.push_back(fmt::format("line {} moved {}", tree.line_of(tree[moved].begin), place));
+      std::vector<TextEdit>& edits = patch.files[file];
+      edits = {without(tree, moved),
+               {.at = behind ? end_of_line(tree, at) : begin_of_line(tree, at),
+                .removed = 0,
+                .text = behind ? "\n" + indent + text : indent + text + "\n"}};
+      std::ranges::sort(edits);
+      patches.push_back(std::move(patch));
+    };
+    for (std::size_t i = own, count = 0; i-- > 0 && count < kNearest; ++count) {
+      if (is_handover(tree, all[i])) add(all[i], true);
+    }
+    for (std::size_t i = own + 1; i < all.size() && i <= own + kNearest; ++i) {
+      if (is_handover(tree, all[i])) add(all[i], false);
+    }
+  }
   return patches;
 }
 

@@ -41,4 +41,10 @@ std::vector<Patch> other_counts(const std::string& file, const SourceTree& tree,
 std::vector<Patch> moved_barriers(const std::string& file, const SourceTree& tree,
                                   std::size_t node);
 
+// What hands on between threads (an arrival, a wait, an update of a flag), moved to the other side
+// of the statement, or of what contains it: a barrier that is announced before the write, or waited
+// for behind it.
+std::vector<Patch> exchanged_handovers(const std::string& file, const SourceTree& tree,
+                                       std::size_t node);
+
 }  // namespace warpcheck

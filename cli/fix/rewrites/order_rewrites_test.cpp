@@ -71,6 +71,25 @@ TEST(MovedBarriers, GoAroundWhatContainsThem) {
   EXPECT_TRUE(moved_barriers("k.cu", tree, tree.statements_at(3).back()).empty());
 }
 
+TEST(ExchangedHandovers, GoToTheOtherSide) {
+  const SourceTree tree(
+      "void f() {\n  asm volatile(\"bar.arrive 1, 64;\");\n  s[t] = 1;  // written\n"
+      "  if (r > 0) empty.arrive_and_wait();\n}\n");
+  const std::vector<Patch> patches =
+      exchanged_handovers("k.cu", tree, tree.statements_at(3).back());
+  ASSERT_EQ(patches.size(), 2U);
+  EXPECT_EQ(patched(tree, patches[0]),
+            "void f() {\n  s[t] = 1;  // written\n  asm volatile(\"bar.arrive 1, 64;\");\n"
+            "  if (r > 0) empty.arrive_and_wait();\n}\n");
+  EXPECT_EQ(patches[0].what, (std::vector<std::string>{"line 2 moved behind line 3"}));
+  EXPECT_EQ(patched(tree, patches[1]),
+            "void f() {\n  asm volatile(\"bar.arrive 1, 64;\");\n"
+            "  if (r > 0) empty.arrive_and_wait();\n  s[t] = 1;  // written\n}\n");
+  // A token is used behind it.
+  const SourceTree token("void f() {\n  auto token = bar.arrive();\n  s[t] = 1;\n}\n");
+  EXPECT_TRUE(exchanged_handovers("k.cu", token, token.statements_at(3).back()).empty());
+}
+
 TEST(LibraryWaits, AreForWhatTheFunctionAnnounces) {
   const SourceTree tree(
       "void f() {\n  init(&bar, 32);\n  auto token = bar.arrive();\n  "
