@@ -38,10 +38,11 @@ void try_all_sizes(const AnyPair& pair, JudgedOrder& one, const JudgeOptions& op
   if (proof.failure) show_need(one, *proof.failure, options);
 }
 
-// Whether the words are a program and its arguments.
+// Whether the words are a program and its arguments.  The name of a pair has no slash.
 bool names_program(const std::vector<std::string>& words) {
-  return Registry::global().find(words.front()) == nullptr &&
-         std::filesystem::exists(words.front());
+  const std::string& name = words.front();
+  return Registry::global().find(name) == nullptr &&
+         (name.find('/') != std::string::npos || std::filesystem::exists(name));
 }
 
 int orders_of_program(const OrdersArguments& arguments) {

@@ -39,6 +39,8 @@ TEST_F(CliOrders, SpecimenIsRefused) {
 TEST_F(CliOrders, PairIsRequired) {
   expect_one_line_error(run("orders"), "PAIR is required (try warpcheck orders --help)");
   expect_one_line_error(run("mutate no_such_pair"), "no pair 'no_such_pair'");
+  expect_one_line_error(run("orders -- ./no_such_program"),
+                        "./no_such_program: No such file or directory");
 }
 
 // Every mutant of a good suite is killed, or proved equivalent.
