@@ -156,16 +156,19 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
      "the read of the data, or cuda::memory_order_acquire at the flag; then a barrier, if "
      "other threads of the block go on with the data."},
     {Lack::handover,
-     "volatile and relaxed accesses order nothing: put __syncwarp() or __syncthreads() "
-     "between the two, or release and acquire (__threadfence() before the write of a flag "
-     "and after its read)."},
+     "volatile and relaxed accesses order nothing. Where a thread polls a flag or a counter: "
+     "__threadfence_block() between the write of the data and that of the flag, and another "
+     "between the read of the flag and that of the data. Else put __syncwarp() or "
+     "__syncthreads() between the two."},
     {Lack::copy_wait,
      "Wait for the copy before its bytes are used: cuda::pipeline's consumer_wait(), "
      "__pipeline_wait_prior(), or the barrier that counts it; for a warpgroup's product, "
      "wgmma.wait_group."},
     {Lack::copy_handover,
      "The thread that began the copy waits for it, and a barrier passes that on to the "
-     "others: wait, then __syncthreads(), then use the bytes."},
+     "others: wait, then __syncthreads(), then use the bytes. Where (2) uses what an earlier copy "
+     "brought, (1) refills the buffer too early: put the barrier behind the uses, before the next "
+     "copy begins."},
     {Lack::phase_wait,
      "Every thread that uses the bytes waits for the phase first: cuda::barrier's wait(), or "
      "mbarrier.try_wait with the phase's parity and without .relaxed. A barrier of the block does "

@@ -140,7 +140,7 @@ void EpochReports::report(const Later& later, const Earlier& earlier, Weight wei
     }
     if (weight == Weight::race && !before.strong && !now.strong) {
       explanation = with_lock(program, earlier.pc, access.pc, std::move(explanation));
-      if (explanation.lack == Lack::order_of_blocks) {
+      if (may_be_by_flag(explanation.lack)) {
         explanation = with_flag(program, earlier.pc, program, access.pc, std::move(explanation));
       }
     }

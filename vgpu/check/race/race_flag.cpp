@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "vgpu/check/order/value_paths.hpp"
 #include "vgpu/program/flow/block_graph.hpp"
 #include "vgpu/program/flow/next_instructions.hpp"
 #include "vgpu/program/flow/read_uses.hpp"
@@ -63,21 +64,22 @@ bool writes_flag_behind(const Program& program, std::uint32_t write) {
   return false;
 }
 
-bool reads_flag(const Program& program, std::uint32_t begin, std::uint32_t end) {
+bool reads_flag(const Program& program, std::uint32_t begin, std::uint32_t end, bool one_block) {
   for (std::uint32_t pc = begin; pc < end; ++pc) {
     const Instr& instr = program.code[pc];
     if (instr.kind == InstrKind::load && is_relaxed_access(instr)) return true;
-    if (is_relaxed_update(instr)) return true;
+    if (is_relaxed_update(instr) && (!one_block || changes_nothing(program, instr))) return true;
   }
   return false;
 }
 
 // Returns whether a loop that ends in front of `read` reads a flag.
-bool polls_flag_before(const Program& program, std::uint32_t read) {
+bool polls_flag_before(const Program& program, std::uint32_t read, bool one_block) {
   CodeOrder order(program);
   for (std::uint32_t last = 0; last < read; ++last) {
     const Instr& jump = program.code[last];
-    if (!branches(jump) || jump.target > last || !reads_flag(program, jump.target, last)) continue;
+    if (!branches(jump) || jump.target > last) continue;
+    if (!reads_flag(program, jump.target, last, one_block)) continue;
     if (order.leads_to(last, read)) return true;
   }
   return false;
@@ -86,8 +88,8 @@ bool polls_flag_before(const Program& program, std::uint32_t read) {
 }  // namespace
 
 bool is_handed_on_by_flag(const Program& writer, std::uint32_t write, const Program& reader,
-                          std::uint32_t read) {
-  return writes_flag_behind(writer, write) && polls_flag_before(reader, read);
+                          std::uint32_t read, bool one_block) {
+  return writes_flag_behind(writer, write) && polls_flag_before(reader, read, one_block);
 }
 
 bool waits_for_phase(const Program& program, std::uint32_t copy, std::uint32_t access) {

@@ -14,8 +14,9 @@ namespace warpcheck::vgpu {
 // Returns whether the code behind `write` stores to a flag and the code in front of `read` polls
 // one, by volatile or relaxed accesses.
 //   write, read: pcs of the racing accesses, each in its program
+//   one_block: a loop of updates polls nothing; what counts is what leaves the flag as it is
 bool is_handed_on_by_flag(const Program& writer, std::uint32_t write, const Program& reader,
-                          std::uint32_t read);
+                          std::uint32_t read, bool one_block);
 
 // Returns whether the code from an asynchronous copy to a later access of the same function waits
 // for a phase of an mbarrier.

@@ -91,9 +91,14 @@ RaceExplanation with_lock(const Program& program, std::uint32_t earlier_pc, std:
   return {Lack::lock_fences, explanation.message + ": " + fences};
 }
 
+bool may_be_by_flag(Lack lack) {
+  return lack == Lack::order_of_blocks || lack == Lack::block_barrier;
+}
+
 RaceExplanation with_flag(const Program& earlier, std::uint32_t earlier_pc, const Program& later,
                           std::uint32_t later_pc, RaceExplanation explanation) {
-  if (!is_handed_on_by_flag(earlier, earlier_pc, later, later_pc)) return explanation;
+  const bool one_block = explanation.lack == Lack::block_barrier;
+  if (!is_handed_on_by_flag(earlier, earlier_pc, later, later_pc, one_block)) return explanation;
   return {Lack::handover,
           "a flag is written behind (1) and read before (2) by volatile or relaxed accesses, which "
           "order nothing else"};

@@ -30,6 +30,9 @@ Lack order_between(Relation relation);
 RaceExplanation with_lock(const Program& program, std::uint32_t earlier_pc, std::uint32_t later_pc,
                           RaceExplanation explanation);
 
+// Returns whether a flag may be meant to be the order that is missing.
+bool may_be_by_flag(Lack lack);
+
 // Adds that a flag hands data on whose accesses order nothing.
 //   explanation: what else was found
 //   earlier, later: the programs of the two accesses

@@ -145,7 +145,7 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
     RaceExplanation lock =
         with_lock(*access.program, earlier.pc, access.pc, explain_threads(access, mine, earlier));
     if (lock.lack == Lack::lock_fences) return lock;
-    if (missed.lack == Lack::unknown && lock.lack == Lack::order_of_blocks) {
+    if (missed.lack == Lack::unknown && may_be_by_flag(lock.lack)) {
       return with_flag(*access.program, earlier.pc, *access.program, access.pc, std::move(lock));
     }
   }

@@ -23,6 +23,18 @@
 // case wrong_phase: | --device sm_90 | wrong-phase
 // expect wrong_phase: error data-race copy early
 // says wrong_phase: Every thread that uses the bytes waits first for the phase
+// case warps: | --device sm_90 | warps
+// expect warps: error data-race part total
+// says warps: no release (a fence, or a release order) comes between (1) and that write
+// case early_fence: | --device sm_90 | early-fence
+// expect early_fence: error data-race part total
+// says early_fence: a flag is written behind (1) and read before (2) by volatile or relaxed accesses, which order nothing else
+// says early_fence: __threadfence_block() between the write of the data and that of the flag
+// case fenced_warps: | --device sm_90 | fenced-warps
+// expect fenced_warps: clean
+// case updates: | --device sm_90 | updates
+// expect updates: error data-race part counted
+// says updates: no barrier orders (1) and (2)
 // case waited: | --device sm_90 | waited
 // expect waited: clean
 #include <cuda/barrier>
@@ -80,6 +92,41 @@ __device__ void peek(Memory* m) {
 
 __global__ void versioned(Memory* m) { blockIdx.x == 0 ? peek(m) : publish(m); }
 
+// A latch in shared memory: the last warp waits for the others, whose parts it reads.  A lane's
+// fence before __syncwarp() is none of the lane that counts.
+enum class Fence { none, early, right };
+
+template <Fence fence>
+__global__ void latch(int* out) {
+  __shared__ int parts[96], count;
+  const unsigned t = threadIdx.x;
+  if (t == 0) count = 0;
+  __syncthreads();
+  if (t < 96) {
+    parts[t] = t;  //~ part
+    if (fence == Fence::early) __threadfence_block();
+    __syncwarp();
+    if (fence == Fence::right) __threadfence_block();
+    if (t % 32 == 0) atomicAdd(&count, 1);
+  } else {
+    while (atomicAdd(&count, 0) < 3) {
+    }
+    if (fence != Fence::none) __threadfence_block();
+    out[t - 96] = parts[t - 96] + parts[t - 64] + parts[t - 32];  //~ total
+  }
+}
+
+// Loops that count poll nothing.
+__global__ void counts(int* out) {
+  __shared__ int parts[64], bins[4];
+  const unsigned t = threadIdx.x;
+  if (t < 4) bins[t] = 0;
+  __syncthreads();
+  parts[t] = t;  //~ part
+  for (unsigned i = t; i < 256; i += 64) atomicAdd(&bins[i % 4], 1);
+  out[t] = parts[63 - t];  //~ counted
+}
+
 enum class Wait { none, token, wrong_phase };
 
 template <Wait wait>
@@ -132,6 +179,10 @@ int main(int, char** argv) {
   if (mode == "streams") in_streams(producer, consumer, m);
   if (mode == "no-flag") in_streams(writer, reader, m);
   if (mode == "seqlock") versioned<<<2, 1>>>(m);
+  if (mode == "warps") latch<Fence::none><<<1, 128>>>(out);
+  if (mode == "early-fence") latch<Fence::early><<<1, 128>>>(out);
+  if (mode == "fenced-warps") latch<Fence::right><<<1, 128>>>(out);
+  if (mode == "updates") counts<<<1, 64>>>(out);
   if (mode == "bulk") copies<Wait::none><<<1, 64>>>(in, out);
   if (mode == "wrong-phase") copies<Wait::wrong_phase><<<1, 64>>>(in, out);
   if (mode == "waited") copies<Wait::token><<<1, 64>>>(in, out);
