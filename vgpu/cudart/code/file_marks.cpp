@@ -10,15 +10,24 @@
 namespace warpcheck::cudart {
 namespace {
 
-constexpr std::array<std::string_view, 2> kPrefixes{"_GLOBAL__N__", "_INTERNAL_"};
+// The last one, of kernels of relocatable code, has the length of what follows behind it: "23__".
+constexpr std::string_view kOfStatic = "__nv_static_";
+constexpr std::array<std::string_view, 3> kPrefixes{"_GLOBAL__N__", "_INTERNAL_", kOfStatic};
 constexpr std::size_t kHashDigits = 8;
 // In the place of the second hash, where the file defines main().
 constexpr std::string_view kOfMain = "main";
 
+// How many characters stand before the first hash of what begins with the prefix.
+std::size_t begin_of_hash(std::string_view text, std::string_view prefix) {
+  if (prefix != kOfStatic) return prefix.size();
+  const std::size_t digits_end = text.find_first_not_of("0123456789", prefix.size());
+  return std::min(digits_end, text.size()) + std::string_view("__").size();
+}
+
 // Of the prefix that begins at `at`: prefix, hash, "_7_scan_cu_", hash; empty: it is something
 // else.
 std::string_view mark_at(std::string_view text, std::size_t at, std::string_view prefix) {
-  const std::size_t length_at = at + prefix.size() + kHashDigits + 1;
+  const std::size_t length_at = at + begin_of_hash(text.substr(at), prefix) + kHashDigits + 1;
   if (length_at >= text.size() || text[length_at - 1] != '_') return {};
   std::size_t length = 0;
   const char* const begin = text.data() + length_at;
@@ -36,7 +45,8 @@ std::string_view mark_at(std::string_view text, std::size_t at, std::string_view
 // What two compilations of a file have in common: "_GLOBAL__N_" and "_7_scan_cu_".
 std::string key_of(std::string_view mark, std::string_view prefix) {
   mark.remove_suffix(mark.ends_with(kOfMain) ? kOfMain.size() : kHashDigits);
-  return std::string(prefix) + std::string(mark.substr(prefix.size() + kHashDigits));
+  const std::size_t hash_at = begin_of_hash(mark, prefix);
+  return std::string(mark.substr(0, hash_at)) + std::string(mark.substr(hash_at + kHashDigits));
 }
 
 void add_marks(std::string_view text, std::map<std::string, std::string>& marks) {

@@ -29,8 +29,20 @@ TEST(FileMarks, OfAProgramHaveOneHash) {
       ".entry _ZN33_GLOBAL__N__aaaaaaaa_7_scan_cu_main4scanEv(\n");
 }
 
+// Of a kernel of an unnamed namespace in relocatable code.
+TEST(FileMarks, OfStaticKernels) {
+  std::string ptx =
+      ".entry __nv_static_23__55555555_6_rdc_cu_main__ZN34_GLOBAL__N__55555555_6_rdc_cu_main4scanEv"
+      "(\n";
+  const std::string host =
+      "__nv_static_23__aaaaaaaa_6_rdc_cu_main__ZN34_GLOBAL__N__aaaaaaaa_6_rdc_cu_main4scanEv";
+  restore_file_marks({host}, ptx);
+  EXPECT_EQ(ptx, ".entry " + host + "(\n");
+}
+
 TEST(FileMarks, ThatAreNoneStay) {
-  std::string ptx = "_INTERNAL_ _GLOBAL__N__1234567 _INTERNAL_11111111_99_a";
+  std::string ptx =
+      "_INTERNAL_ _GLOBAL__N__1234567 __nv_static_ __nv_static_23 _INTERNAL_11111111_99_a";
   const std::string before = ptx;
   restore_file_marks({"_INTERNAL_aaaaaaaa_1_a_bbbbbbbb"}, ptx);
   EXPECT_EQ(ptx, before);

@@ -17,12 +17,14 @@ namespace {
 
 constexpr const char* kUnoptimizedName = "unoptimised PTX";
 
-// What a text defines for others: functions that are not of every unit that includes their header.
+// What a text defines for others, and its kernels, which may be of an unnamed namespace: functions
+// that are not of every unit that includes their header.
 std::set<std::string> functions_of(std::string_view text) {
   const ptx::Module module = ptx::parse(text.substr(0, text.find('\0')), "PTX");
   std::set<std::string> names;
   for (const ptx::Function& function : module.functions) {
-    if (function.has_body && function.linkage == ptx::Linkage::visible) names.insert(function.name);
+    const bool is_own = function.linkage == ptx::Linkage::visible || function.is_entry;
+    if (function.has_body && is_own) names.insert(function.name);
   }
   return names;
 }
