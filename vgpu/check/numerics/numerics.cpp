@@ -322,16 +322,22 @@ Tag NumericsChecker::inverse_of_zero(const InstrStep& step, const Source& source
       reporter_, thread_of(step.place, lane));
 }
 
+// Returns whether a float is as wrong as the integer that it is converted from.
+static bool is_wrong_as_float(const ValueOrigin& origin) {
+  return origin.made == Made::divided || origin.made == Made::lost;
+}
+
 // Returns whether what a tag says of a source is true of the result, too.  Integers that have
 // wrapped stay wrong when they are copied, and if they are the mean of two, but not when their bits
 // are taken apart, which hashes do.  One that has lost its value stays so whatever is made of it.
 // The bits of a NaN or an infinity may be taken apart and put together again.
-// Of integers that become floats, those that nothing defines stay so.
+// Of integers that become floats, those that nothing defines stay so, and those that have lost
+// their value until something is calculated with the float.
 bool NumericsChecker::keeps(const Instr& instr, const ValuePlan& plan, const ValueOrigin& origin) {
   const bool is_made_float = instr.opcode == Opcode::cvt_ && plan.result != FloatFormat::none &&
                              plan.source == FloatFormat::none &&
                              ptx::bytes_of(instr.modifiers.source_type) >= 4;
-  if (is_made_float) return origin.made == Made::divided;
+  if (is_made_float) return is_wrong_as_float(origin);
   const bool divides = instr.opcode == Opcode::div_ || instr.opcode == Opcode::rem_;
   const bool copies = instr.opcode == Opcode::mov_ || instr.opcode == Opcode::cvta_;
   switch (origin.made) {
@@ -456,7 +462,7 @@ void NumericsChecker::move(const InstrStep& step, const ValuePlan& plan) {
           ? specials_in(plan.result, row_of(*step.registers, plan.results[0])).any
           : ~0u;
   for_each_bit(tags.mask & ~specials, [&](unsigned lane) {
-    if (origins_.origin_of(tags.tag[lane]).made != Made::divided) tags.mask &= ~(1u << lane);
+    if (!is_wrong_as_float(origins_.origin_of(tags.tag[lane]))) tags.mask &= ~(1u << lane);
   });
   set_results(step, plan, tags);
 }
