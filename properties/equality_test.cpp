@@ -228,14 +228,33 @@ TEST_P(WrongFunctions, HaveCorrectTwins) {
   }
 }
 
-// In the unoptimised build, the address of the result counts as data, so nothing is certified.
-TEST(WrongFunctionsOfHalves, AreSeenOnTensorCores) {
-  constexpr cudart::Build kBuild = cudart::Build::optimized;
-  const EqualityCertificate right = certify_equality(case_of("half_matmul", 16, 0, kBuild));
+TEST_P(WrongFunctions, OfHalvesAreSeenOnTensorCores) {
+  const EqualityCertificate right = certify_equality(case_of("half_matmul", 16, 0, GetParam()));
   EXPECT_EQ(right.equality, Equality::equal) << right.reason;
-  const EqualityCertificate wrong = certify_equality(case_of("half_matmul", 16, 1, kBuild));
+  const EqualityCertificate wrong = certify_equality(case_of("half_matmul", 16, 1, GetParam()));
   EXPECT_EQ(wrong.equality, Equality::different) << wrong.reason;
   EXPECT_TRUE(wrong.counterexample);
+}
+
+// Whether a row has a number decides a branch, so that less than all data is proved.  An infinity
+// is no number of exact arithmetic: another input of the size takes its place.
+TEST(FiniteData, DecidesNoBranchOfASoftmax) {
+  for (const char* const name : {"softmax_three_pass", "softmax_online"}) {
+    for (const Json& row : {Json{1, 2, 0.5, 3}, Json{1, 2, 0.5, "-inf"}}) {
+      for (const cudart::Build build : {cudart::Build::optimized, cudart::Build::unoptimized}) {
+        const AnyPair& pair = *Registry::global().find(name);
+        const Certificate certificate = Certifier().certify(
+            {.pair = &pair,
+             .property = {},
+             .input = pair.from_json({{"columns", 4}, {"in", row}, {"block", 3}}),
+             .schedule = vgpu::Schedule{},
+             .settings = {.build = build},
+             .tape = {}});
+        EXPECT_EQ(certificate.proof, Proof::every_schedule) << name;
+        EXPECT_EQ(certificate.equality, Equality::equal) << name << certificate.unequal;
+      }
+    }
+  }
 }
 
 TEST(KernelsAsReferences, AreComparedForAllData) {

@@ -80,6 +80,8 @@ const Family kFamilies[] = {{"formula_of_floats", 0, 33, 3, 57},       // smooth
                             {"formula_of_floats", 8, 5, 5, 57},        // softmax
                             {"formula_of_floats", 9, 5, 5, 57},        // softmax
                             {"formula_of_floats", 10, 2, 3, 55},       // logistic
+                            {"formula_of_floats", 11, 5, 4, 60},       // softmax with branches
+                            {"formula_of_floats", 12, 5, 3, 56},       // attention
                             {"formula_of_ints", 0, 13, 3, 58},         // sums and products
                             {"formula_of_ints", 1, 3, 4, 58},          // maxima
                             {"formula_of_ints", 2, 40, 2, 54}};        // sums

@@ -16,16 +16,17 @@ template <class T>
 std::vector<T> weights_of(const std::vector<T>& in) {
   using std::exp;
   using std::max;
-  T greatest(-std::numeric_limits<float>::max());
+  const T least(-std::numeric_limits<double>::infinity());
+  T greatest = least;
   for (const T& x : in) greatest = max(greatest, x);
+  if (greatest == least) return std::vector<T>(in.size(), T(0));
   T sum(0);
   std::vector<T> powers;
   for (const T& x : in) {
     powers.push_back(exp(x - greatest));
     sum += powers.back();
   }
-  const T divisor = max(sum, T(std::numeric_limits<float>::min()));
-  for (T& power : powers) power /= divisor;
+  for (T& power : powers) power /= sum;
   return powers;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -150,6 +151,14 @@ static Exact extremum_of_values(bool is_greatest, const Exact& a, const Exact& b
   if (std::isnan(x.hi) || std::isnan(y.hi)) return std::isnan(x.hi) ? b : a;
   const bool is_less = x.hi != y.hi ? x.hi < y.hi : x.lo < y.lo;
   return is_less == is_greatest ? b : a;
+}
+
+bool operator==(const Exact& a, const Exact& b) {
+  if (has_values) return a.number_.hi == b.number_.hi && a.number_.lo == b.number_.lo;
+  const std::optional<bool> outcome = vgpu::outcome_of(ptx::Compare::eq, a.of_float_, b.of_float_);
+  if (!outcome)
+    throw std::invalid_argument("exact_reference: whether two numbers are equal depends on data");
+  return *outcome;
 }
 
 Exact min(const Exact& a, const Exact& b) {

@@ -10,7 +10,9 @@
 //   },
 //
 // Data of floats are numbers without rounding, data of integers numbers modulo a power of two.
-// Nothing compares them: they have no order, only the least and the greatest of two, and sorted().
+// They have no order, only the least and the greatest of two, and sorted().  Whether two are equal
+// can be asked where all finite data gives the same answer: a sum of powers is not 0, and a
+// maximum of data is no infinity.
 //
 // The same reference gives the numbers for the agreement within_rounding(): then data are their
 // values, and numbers have 106 bits.
@@ -55,6 +57,8 @@ class Exact {
   Exact& operator/=(const Exact& other) { return *this = *this / other; }
   friend Exact min(const Exact& a, const Exact& b);
   friend Exact max(const Exact& a, const Exact& b);
+  // Throws std::invalid_argument if the answer depends on data, or is not known.
+  friend bool operator==(const Exact& a, const Exact& b);
   // In ascending order.
   friend std::vector<Exact> sorted(const std::vector<Exact>& list);
   friend Exact abs(const Exact& a);

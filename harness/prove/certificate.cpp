@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "harness/prove/equality.hpp"
 #include "harness/search/search.hpp"
+#include "harness/trial/shadow_results.hpp"
 #include "harness/trial/watched_run.hpp"
 
 namespace warpcheck {
@@ -14,6 +16,22 @@ namespace {
 using vgpu::ValueFlow;
 
 constexpr std::uint64_t kDrawsOfSample = 8;
+
+bool has_finite_data(const Case& a_case) {
+  return std::ranges::all_of(
+      a_case.pair->numbers_of_input(a_case.input).places, [](const NumberPlace& place) {
+        return !place.is_float || place.bytes < 4 || std::isfinite(number_at(place));
+      });
+}
+
+void add_equality(EqualityCertificate equality, Certificate& certificate) {
+  certificate.equality = equality.equality;
+  certificate.unequal = std::move(equality.reason);
+  certificate.counterexample = std::move(equality.counterexample);
+  if (!certificate.counterexample) return;
+  certificate.proof = Proof::failed;
+  certificate.reason = certificate.unequal;
+}
 
 }  // namespace
 
@@ -83,16 +101,24 @@ std::string Certifier::obstacle_of_host(const Case& a_case) {
   return {};
 }
 
+bool Certifier::shows_order(const Verdict& verdict) const {
+  return !verdict.order_source.empty() && !ordinary_.times_decide_nothing();
+}
+
 std::string Certifier::obstacle_to_all_data(const Case& a_case, const Verdict& verdict) {
+  data_decides_.reset();
   if (!ordinary_.obstacles().empty()) return text_of(ordinary_.obstacles().front(), "data");
-  const bool shows_order = !verdict.order_source.empty() && !ordinary_.times_decide_nothing();
-  if (const vgpu::Obstacle* const again = data_decisions_.again()) return text_of(*again, "data");
-  if (shows_order || ordinary_.may_be_decided()) {
+  if (const vgpu::Obstacle* const again = data_decisions_.again()) {
+    data_decides_ = again->kind;
+    return text_of(*again, "data");
+  }
+  if (shows_order(verdict) || ordinary_.may_be_decided()) {
     has_followed_data_ = true;
-    ValueFlow flow({.data = true, .order = shows_order});
+    ValueFlow flow({.data = true, .order = shows_order(verdict)});
     run_watched(a_case, engine_, flow, &flow.has_obstacle());
     if (!flow.obstacles().empty()) {
       const vgpu::Obstacle& first = flow.obstacles().front();
+      data_decides_ = first.kind;
       if (learns_ && flow.first_decision()) data_decisions_.add(*flow.first_decision(), first);
       return text_of(first, "data");
     }
@@ -131,7 +157,10 @@ Certificate Certifier::certify(const Case& given) {
   if (!prove_schedules(a_case, certificate)) return certificate;
   certificate.proof = Proof::every_schedule;
   certificate.reason = obstacle_to_all_data(a_case, verdict);
-  if (!certificate.reason.empty()) return certificate;
+  if (!certificate.reason.empty()) {
+    certify_finite_data(a_case, certificate);
+    return certificate;
+  }
   certificate.proof = Proof::all_data;
   if (const AnyPair* const reference = a_case.pair->reference_kernel()) {
     Case of_reference = a_case;
@@ -143,21 +172,55 @@ Certificate Certifier::certify(const Case& given) {
       return certificate;
     }
   }
-  EqualityCertificate equality = certify_equality(a_case, engine_);
-  certificate.equality = equality.equality;
-  certificate.unequal = std::move(equality.reason);
-  certificate.counterexample = std::move(equality.counterexample);
-  if (certificate.counterexample) {
-    certificate.proof = Proof::failed;
-    certificate.reason = certificate.unequal;
-  }
+  add_equality(certify_equality(a_case, engine_), certificate);
   return certificate;
+}
+
+// Where data decides branches alone, and all finite data decides them in the same way, the results
+// may equal the reference's for all finite data: an infinity is no number of exact arithmetic.
+void Certifier::certify_finite_data(const Case& a_case, Certificate& certificate) {
+  if (!a_case.pair->has_exact_reference() || data_decides_ != vgpu::Obstacle::Kind::branch) return;
+  if (!has_finite_data(a_case)) {
+    Case finite = a_case;
+    finite.input = with_other_data(*a_case.pair, a_case.input, InputEdit::Data::ones);
+    if (finite.input == nullptr) return;
+    Certificate other = Certifier(engine_).certify(finite);
+    certificate.equality = other.equality;
+    certificate.unequal = std::move(other.unequal);
+    if (!other.counterexample) return;
+    certificate.counterexample = std::move(other.counterexample);
+    certificate.proof = Proof::failed;
+    certificate.reason = std::move(other.reason);
+    return;
+  }
+  EqualityCertificate equality = certify_equality(a_case, engine_);
+  const bool is_known =
+      equality.equality == Equality::equal || equality.equality == Equality::different;
+  if (!is_known || !decides_branches_alone(a_case, certificate.verdict)) return;
+  add_equality(std::move(equality), certificate);
+}
+
+// Whether nothing but branches prevents a proof for all data.
+bool Certifier::decides_branches_alone(const Case& a_case, const Verdict& verdict) {
+  ValueFlow flow({.data = true, .order = shows_order(verdict)});
+  run_watched(a_case, engine_, flow);
+  const auto is_branch = [](const vgpu::Obstacle& one) {
+    return one.kind == vgpu::Obstacle::Kind::branch;
+  };
+  return std::ranges::all_of(flow.obstacles(), is_branch) && obstacle_of_host(a_case).empty();
 }
 
 void Certifier::learn(const Case& a_case) {
   const bool learns = std::exchange(learns_, true);
   static_cast<void>(certify(a_case));
   learns_ = learns;
+}
+
+// Whether less is known of one input than of another: nothing is less than a certificate.
+static bool is_weaker(Equality one, Equality other) {
+  constexpr std::array kFromTheStrongest{Equality::equal, Equality::none, Equality::unknown,
+                                         Equality::different};
+  return std::ranges::find(kFromTheStrongest, one) > std::ranges::find(kFromTheStrongest, other);
 }
 
 // The largest of some inputs that are drawn for a size of trials.
@@ -175,16 +238,18 @@ SampleProof prove_sample(const AnyPair& pair, std::uint64_t seed,
                          std::span<const cudart::Build> builds, Engine& engine) {
   Certifier certifier(engine);
   SampleProof sample{.proof = Proof::all_data};
+  bool is_first = true;
   for (std::uint64_t i = 1; i <= kSampleInputs; ++i) {
     Case a_case = sample_of(pair, seed, i * kSizeMax / kSampleInputs);
     sample.sizes.push_back(pair.size_of(a_case.input).elements);
     for (const cudart::Build build : builds) {
       a_case.settings.build = build;
       Certificate one = certifier.certify(a_case);
-      if (one.equality > sample.equality) {
+      if (is_first || is_weaker(one.equality, sample.equality)) {
         sample.equality = one.equality;
         sample.unequal = std::move(one.unequal);
       }
+      is_first = false;
       if (one.proof >= sample.proof) continue;
       sample.proof = one.proof;
       sample.reason = std::move(one.reason);

@@ -63,13 +63,17 @@ class Certifier {
 
  private:
   [[nodiscard]] bool prove_schedules(const Case& a_case, Certificate& certificate);
+  [[nodiscard]] bool shows_order(const Verdict& verdict) const;
   [[nodiscard]] std::string obstacle_to_all_data(const Case& a_case, const Verdict& verdict);
   [[nodiscard]] std::string obstacle_of_host(const Case& a_case);
+  void certify_finite_data(const Case& a_case, Certificate& certificate);
+  [[nodiscard]] bool decides_branches_alone(const Case& a_case, const Verdict& verdict);
   [[nodiscard]] std::uint64_t calls_of(const Case& a_case);
 
   Engine& engine_;
   bool learns_;
   bool has_followed_data_ = false;
+  std::optional<vgpu::Obstacle::Kind> data_decides_;  // in the latest case: first
   vgpu::DataUses data_uses_;
   vgpu::KnownDecisions data_decisions_;
   vgpu::OrdinaryRun ordinary_{data_uses_, data_decisions_};

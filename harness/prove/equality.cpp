@@ -126,9 +126,10 @@ void ExactRun::give_data() {
 void ExactRun::run(Engine& engine) {
   const ExactScope scope(numbers_);
   give_data();
-  const WatchedRun kernel = run_watched(a_case_, engine, plane_);
+  const WatchedRun kernel = run_watched(a_case_, engine, plane_, &domain_.is_decided());
+  if (is_decided(domain_)) return;
   reason_ = kernel.error;
-  if (!reason_.empty() || is_decided(domain_)) return;
+  if (!reason_.empty()) return;
   const NumberPlaces results = a_case_.pair->numbers_of_output(kernel.output);
   if (!results.is_complete) {
     reason_ = "the result is no list of numbers";

@@ -68,7 +68,9 @@ constexpr std::uint32_t metadata_rows(const MatrixProduct& product) {
 void describe_product(const MatrixProduct& product, Instr& instr);
 MatrixProduct product_of(const Instr& instr);
 inline bool is_matrix_product(const Instr& instr) {
-  return instr.opcode == ptx::Opcode::mma_ || instr.opcode == ptx::Opcode::wmma_;
+  // The parts of wmma.load and wmma.store have the opcode, too.
+  return instr.kind == InstrKind::warp_sync &&
+         (instr.opcode == ptx::Opcode::mma_ || instr.opcode == ptx::Opcode::wmma_);
 }
 
 // group_load: the elements of wgmma's a or b that belong into a warp's registers, in the places of

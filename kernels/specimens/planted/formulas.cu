@@ -231,6 +231,85 @@ __device__ float logistic(int way, float x) {
   }
 }
 
+// A maximum, and the sum of the powers below it.
+struct Normalized {
+  float most = -INFINITY, sum = 0;
+};
+__device__ Normalized merged(int way, const Normalized& a, const Normalized& b) {
+  const float most = fmaxf(a.most, b.most);
+  if (most == -INFINITY) return {most, 0};
+  const float of_b = way == 50 ? b.sum : b.sum * expf(b.most - most);
+  return {most, a.sum * expf(a.most - most) + of_b};
+}
+
+// 11: softmax that looks for rows without a number, and for sums that are none.
+__device__ float guarded(int way, const float* x, int n, int i) {
+  Normalized all;
+  if (way == 1 || way == 50) {
+    for (int k = 0; k < n; ++k) all = merged(way, all, {x[k], 1});
+  } else if (way == 2) {
+    Normalized parts[2];
+    for (int k = 0; k < n; ++k) parts[k % 2] = merged(way, parts[k % 2], {x[k], 1});
+    all = merged(way, parts[1], parts[0]);
+  } else {
+    for (int k = 0; k < n; ++k) all.most = fmaxf(all.most, x[k]);
+    if (way != 0 && all.most == -INFINITY) return 0;
+    const int last = way == 57 && all.most != -INFINITY ? n - 1 : n;
+    for (int k = 0; k < last; ++k) all.sum += expf(x[k] - all.most);
+  }
+  if (way == 3 && (isnan(all.sum) || isinf(all.sum) || !(all.sum > 0))) return -1;
+  if (way == 4 && fabsf(x[i]) == INFINITY) return -1;
+  if (way == 51) return expf(x[i] - x[0]) / all.sum;
+  if (way == 52 && x[0] == 0) return 0;
+  if (way == 53 && all.most > 0) return 0;
+  if (way == 54 && all.sum < 1) return 0;
+  if (way == 55 && all.sum > 0) all.sum += 1e-6f;
+  if (way == 56 && 1 / x[0] == INFINITY) return 0;
+  if (way == 58 && isnan(sqrtf(x[0]))) return 0;
+  if (way == 59 && isinf(__log2f(fabsf(x[0])))) return 0;
+  if (way == 60 && all.most - x[0] < 0) return 0;
+  return all.sum == 0 ? 0 : expf(x[i] - all.most) / all.sum;
+}
+
+// 12: attention of number i to the numbers up to it; values are their neighbours.
+__device__ float attended(int way, const float* x, int n, int i) {
+  const float scale = way == 50 ? 1 : 0.35355339f;
+  const auto score = [&](int k) {
+    const bool is_seen = way == 52 ? k < i || i == 0 : k <= i;
+    return is_seen ? x[i] * x[k] * scale : way == 55 ? 0 : -INFINITY;
+  };
+  const auto value = [&](int k) { return x[way == 53 ? k : k + 1 == n ? 0 : k + 1]; };
+  float most = -INFINITY, sum = 0, result = 0;
+  if (way == 2) {
+    for (int k = 0; k <= i; ++k) {
+      sum += expf(score(k));
+      result += expf(score(k)) * value(k);
+    }
+    return result / sum;
+  }
+  if (way == 1 || way == 51 || way == 56) {
+    for (int k = 0; k < n; ++k) {
+      const float next = fmaxf(most, score(k));
+      if (next == -INFINITY) continue;
+      const float shrunk = way == 56 ? expf(next - most) : expf(most - next);
+      sum = k == 0 ? 0 : sum * shrunk;
+      if (way != 51) result = k == 0 ? 0 : result * shrunk;
+      sum += expf(score(k) - next);
+      result += expf(score(k) - next) * value(k);
+      most = next;
+    }
+    return result / sum;
+  }
+  for (int k = 0; k < n; ++k) most = fmaxf(most, score(k));
+  if (way == 3 && most == -INFINITY) return 0;
+  for (int k = 0; k < n; ++k) {
+    const float weight = expf(score(k) - most);
+    sum += weight;
+    result += (way == 54 ? expf(score(k) - score(0)) : weight) * value(k);
+  }
+  return way == 3 && sum == 0 ? 0 : result / sum;
+}
+
 __global__ void floats_kernel(const float* in, float* out, int n, int way) {
   __shared__ float tile[kFormulaSize / kTile * (kTile + 2)];
   const int i = static_cast<int>(threadIdx.x), one = way % kWaysOfFamily;
@@ -245,7 +324,9 @@ __global__ void floats_kernel(const float* in, float* out, int n, int way) {
     case 7: out[i] = named(one, in, n, i); break;
     case 8: out[i] = softmax(true, one, in, n, i); break;
     case 9: out[i] = softmax(false, one, in, n, i); break;
-    default: out[i] = logistic(one, in[i]); break;
+    case 10: out[i] = logistic(one, in[i]); break;
+    case 11: out[i] = guarded(one, in, n, i); break;
+    default: out[i] = attended(one, in, n, i); break;
   }
 }
 

@@ -92,14 +92,16 @@ std::optional<ExactValue> ExactDomain::widened(const Value& value) {
   return result;
 }
 
-bool ExactDomain::compare(const ShadowStep&, const ShadowOperation&,
-                          std::span<const Operand> operands, bool) {
+bool ExactDomain::compare(const ShadowStep&, const ShadowOperation& operation,
+                          std::span<const Operand> operands, bool outcome) {
   if (operands.size() != 2) return false;
   const auto is_nan = [](const Operand& one) {
     return one.value.kind == Value::Kind::not_a_number;
   };
-  return std::ranges::any_of(operands, is_nan) ||
-         (!operands[0].value.is_data && !operands[1].value.is_data);
+  const Value &a = operands[0].value, &b = operands[1].value;
+  if (std::ranges::any_of(operands, is_nan) || (!a.is_data && !b.is_data)) return true;
+  return is_plain_float(operation.type) &&
+         outcome_of(operation.modifiers->compare, a, b) == outcome;
 }
 
 std::optional<ExactValue> ExactDomain::apply(const ShadowStep&, const ShadowOperation& operation,
@@ -186,7 +188,13 @@ std::optional<ExactValue> ExactDomain::of_name(const ShadowOperation& operation,
                   static_cast<int>(m.rounding), m.sat, static_cast<int>(operation.type),
                   static_cast<int>(operation.result)),
       arguments);
-  if (result && m.sat) saturated_.insert(result->payload);
+  if (!result) return result;
+  const bool are_numbers =
+      std::ranges::all_of(arguments, [](const Value& one) { return one.range.is_number(); });
+  if (are_numbers)
+    result->range = {m.sat ? static_cast<std::uint8_t>(ExactRange::kZero | ExactRange::kPositive)
+                           : ExactRange::kNumber};
+  if (m.sat) saturated_.insert(result->payload);
   return result;
 }
 
@@ -251,6 +259,14 @@ std::optional<ExactValue> ExactDomain::of_floats(const ShadowOperation& operatio
   return operation.opcode == Opcode::rsqrt_ ? reciprocal(result) : result;
 }
 
+// The bits of a constant that the kernel has not rounded.
+std::optional<std::uint64_t> ExactDomain::constant_bits(const Operand& number) {
+  const Value& value = number.value;
+  if (value.is_data || !is_plain_float(value.format)) return std::nullopt;
+  const bool is_same = value.is_number(numbers_.float_of(number_of(number.bits, value.format)));
+  return is_same ? std::optional(number.bits) : std::nullopt;
+}
+
 // Logic on a float's sign: compilers negate and take absolute values so.
 std::optional<ExactValue> ExactDomain::of_sign(const ShadowOperation& operation,
                                                std::span<const Operand> operands) {
@@ -270,6 +286,11 @@ std::optional<ExactValue> ExactDomain::of_sign(const ShadowOperation& operation,
     constexpr double kBias = 126;
     if (mask.bits == kFractionBits && whole_.contains(number.value.payload)) {
       result = numbers_.power_of_two(number.value, double{kOfWhole} + kBias);
+      result->format = format;
+      return result;
+    }
+    if (const auto bits = constant_bits(number)) {
+      result = numbers_.float_of(number_of(*bits << mask.bits & (2 * sign - 1), format));
       result->format = format;
       return result;
     }
@@ -328,6 +349,7 @@ std::optional<ExactValue> ExactDomain::converted(const ShadowOperation& operatio
 
 void ExactDomain::decided(const ShadowStep& step, ShadowDecision what, std::uint32_t) {
   if (decision_) return;
+  is_decided_ = true;
   decision_ = {what, side_at("decision", {step.program, step.pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}})};
 }
 

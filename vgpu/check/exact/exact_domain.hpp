@@ -27,6 +27,8 @@ class ExactDomain {
     AccessSide at;
   };
   [[nodiscard]] const std::optional<Decision>& decision() const { return decision_; }
+  // Refers to whether data has decided something; for Limits::enough.
+  [[nodiscard]] const bool& is_decided() const { return is_decided_; }
 
   static bool is_data(const Value& value) { return value.is_data; }
   static ptx::Type type_of(const Value& value);
@@ -36,9 +38,10 @@ class ExactDomain {
   std::optional<Value> constant(std::uint64_t bits, ptx::Type type);
   std::optional<Value> apply(const ShadowStep&, const ShadowOperation& operation,
                              std::span<const Operand> operands, const std::uint64_t*);
-  // A comparison of constants is not one of data, and a NaN is neither less nor greater than data.
-  static bool compare(const ShadowStep&, const ShadowOperation&, std::span<const Operand> operands,
-                      bool);
+  // A comparison of constants is not one of data, a NaN is neither less nor greater than data, and
+  // an outcome that all finite data shows is decided by none.
+  static bool compare(const ShadowStep&, const ShadowOperation& operation,
+                      std::span<const Operand> operands, bool outcome);
   std::optional<Value> select(const ShadowStep&, const ShadowComparison<Value>& comparison,
                               const Value& if_true, const Value& if_false);
   void decided(const ShadowStep& step, ShadowDecision what, std::uint32_t site);
@@ -56,6 +59,7 @@ class ExactDomain {
                                    std::span<const Operand> operands);
   [[nodiscard]] static bool rounds_or_saturates(const ShadowOperation& operation);
   std::optional<Value> of_name(const ShadowOperation& operation, std::span<const Operand> operands);
+  std::optional<std::uint64_t> constant_bits(const Operand& number);
   std::optional<Value> of_sign(const ShadowOperation& operation, std::span<const Operand> operands);
   std::optional<Value> converted(const ShadowOperation& operation, const Value& value);
   std::optional<Value> multiply_add(const Value& a, const Value& b, const Value& c);
@@ -71,6 +75,7 @@ class ExactDomain {
   // Numbers in [0, 1], and whole numbers that expf() makes of them, by payload.
   std::set<std::uint64_t> saturated_, whole_;
   std::optional<Decision> decision_;
+  bool is_decided_ = false;
 };
 
 }  // namespace warpcheck::vgpu

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "vgpu/ptx/opcode.hpp"
@@ -125,6 +126,52 @@ TEST(ExactDomain, NothingIsLessThanANaN) {
   EXPECT_TRUE(machine.domain.compare({}, setp, with_nan, false));
   const std::vector<ShadowOperand<ExactValue>> with_data{{false, x, 0}, {false, x, 0}};
   EXPECT_FALSE(machine.domain.compare({}, setp, with_data, false));
+}
+
+// A number is no infinity, and a power is above 0, whatever the data is.  The outcome must be the
+// kernel's: with an infinity as data it is another.
+TEST(ExactDomain, WhatAllFiniteDataShowsIsNoDecision) {
+  Machine machine;
+  ExactNumbers& numbers = machine.numbers;
+  const auto is_decided = [&](const ExactValue& a, ptx::Compare compare, const ExactValue& b,
+                              bool outcome) {
+    ptx::Modifiers modifiers;
+    modifiers.compare = compare;
+    const ShadowOperation setp{Opcode::setp_, &modifiers, Type::f32, Type::pred};
+    return machine.domain.compare({}, setp, {{{false, a, 0}, {false, b, 0}}}, outcome);
+  };
+  using ptx::Compare;
+  const ExactValue x = numbers.new_float(), y = numbers.new_float();
+  const ExactValue infinity = numbers.float_of(INFINITY), zero = numbers.float_of(0);
+  const ExactValue power = *numbers.function("exp2", x), one = numbers.float_of(1);
+  const ExactValue greatest = *numbers.extremum(ExactNumbers::Extremum::greatest, true, x, y);
+  EXPECT_TRUE(is_decided(x, Compare::eq, infinity, false));
+  EXPECT_FALSE(is_decided(x, Compare::eq, infinity, true));
+  EXPECT_TRUE(is_decided(greatest, Compare::gt, *numbers.negative(infinity), true));
+  EXPECT_TRUE(is_decided(power, Compare::gt, zero, true));
+  EXPECT_TRUE(is_decided(*numbers.add(power, power), Compare::neu, zero, true));
+  EXPECT_TRUE(is_decided(*numbers.negative(power), Compare::ge, zero, false));
+  EXPECT_TRUE(is_decided(*numbers.divide(x, power), Compare::lt, infinity, true));
+  EXPECT_TRUE(is_decided(*numbers.function("sqrt", power), Compare::nan, power, false));
+  EXPECT_TRUE(is_decided(*numbers.absolute(x), Compare::lt, zero, false));
+  for (const ExactValue& unknown :
+       {x, greatest, *numbers.add(power, x), *numbers.add(power, *numbers.negative(power)),
+        *numbers.multiply(power, x), *numbers.absolute(x)}) {
+    for (const Compare compare : {Compare::gt, Compare::eq, Compare::leu})
+      for (const bool outcome : {false, true})
+        EXPECT_FALSE(is_decided(unknown, compare, zero, outcome));
+  }
+  EXPECT_FALSE(is_decided(power, Compare::lt, one, true));
+  EXPECT_FALSE(is_decided(power, Compare::lt, one, false));
+  for (const ExactValue& undefined :
+       {*numbers.divide(one, x), *numbers.divide(power, *numbers.absolute(x)),
+        *numbers.function("sqrt", x), *numbers.function("log2", x),
+        *numbers.function("log2", *numbers.absolute(x)),
+        *numbers.function("exp2", *numbers.divide(one, x)), *numbers.function("mine", power)}) {
+    for (const Compare compare : {Compare::eq, Compare::ne, Compare::nan, Compare::num})
+      for (const bool outcome : {false, true})
+        EXPECT_FALSE(is_decided(undefined, compare, infinity, outcome));
+  }
 }
 
 TEST(ExactDomain, ModifiersThatChangeNumbersAreKnown) {

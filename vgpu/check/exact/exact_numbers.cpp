@@ -68,7 +68,11 @@ ExactValue ExactNumbers::new_float() {
   do {
     drawn = random_() >> 3;
   } while (drawn >= field_.prime());
-  const Value value{.kind = Value::Kind::field, .is_data = true, .degree = 1, .payload = drawn};
+  const Value value{.kind = Value::Kind::field,
+                    .is_data = true,
+                    .degree = 1,
+                    .payload = drawn,
+                    .range = {ExactRange::kNumber}};
   if (second_) set_second(value, random_() % second_->prime());
   return value;
 }
@@ -81,16 +85,20 @@ std::optional<std::uint64_t> ExactNumbers::second_of(const Value& a) const {
 std::optional<ExactValue> ExactNumbers::power_of_two(const Value& exponent, double less) {
   if (!exponent.is_field()) return std::nullopt;
   has_powers_ = true;
+  const ExactRange range = range_of_function(ExactRange::kPositive, exponent.range);
   const std::optional<std::uint64_t> second = second_of(exponent);
   if (!second) {
     greatest_degree_ = std::max<std::uint64_t>(greatest_degree_, exponent.degree + exponent.below);
-    return call("exp2 less " + std::to_string(less), {exponent.payload}, exponent);
+    Value result = call("exp2 less " + std::to_string(less), {exponent.payload}, exponent);
+    result.range = range;
+    return result;
   }
   const std::uint64_t whole = second_->add(*second, second_->value_of(-less));
   const Value result{.kind = Value::Kind::field,
                      .is_data = exponent.is_data,
                      .degree = 1,
-                     .payload = field_.power(generator_, whole)};
+                     .payload = field_.power(generator_, whole),
+                     .range = range};
   set_second(result, whole == 0 ? 1 : random_() % second_->prime());
   return result;
 }
@@ -103,7 +111,9 @@ ExactValue ExactNumbers::log2_of_e() {
     case ExactPowers::of_expf: return *add(float_of(kUpper), float_of(kLower));
     case ExactPowers::of_fast: return float_of(kUpper);
   }
-  return *function("log2 of e", float_of(1));
+  Value result = *function("log2 of e", float_of(1));
+  result.range = {ExactRange::kPositive};
+  return result;
 }
 
 ExactValue ExactNumbers::ring(const GaloisElement& element, unsigned bits, bool is_data,
@@ -124,7 +134,8 @@ ExactValue ExactNumbers::float_of(double number) {
   if (std::isinf(number)) {
     return {.kind = number > 0 ? Value::Kind::plus_infinity : Value::Kind::minus_infinity};
   }
-  const Value value{.kind = Value::Kind::field, .payload = field_.value_of(number)};
+  const Value value{
+      .kind = Value::Kind::field, .payload = field_.value_of(number), .range = range_of(number)};
   if (second_) set_second(value, second_->value_of(number));
   return value;
 }
@@ -146,7 +157,8 @@ std::optional<ExactValue> ExactNumbers::add(const Value& a, const Value& b) {
                      .is_data = is_data,
                      .degree = bounded(std::max<unsigned>(a.degree + b.below, b.degree + a.below)),
                      .below = bounded(a.below + b.below),
-                     .payload = field_.add(a.payload, b.payload)};
+                     .payload = field_.add(a.payload, b.payload),
+                     .range = range_of_sum(a.range, b.range)};
   const auto of_a = second_of(a), of_b = second_of(b);
   if (of_a && of_b) set_second(result, second_->add(*of_a, *of_b));
   return result;
@@ -157,6 +169,7 @@ std::optional<ExactValue> ExactNumbers::negative(const Value& a) {
   switch (a.kind) {
     case Value::Kind::field:
       result.payload = field_.negative(a.payload);
+      result.range = range_of_negative(a.range);
       if (const auto second = second_of(a)) set_second(result, second_->negative(*second));
       return result;
     case Value::Kind::ring:
@@ -182,7 +195,8 @@ std::optional<ExactValue> ExactNumbers::multiply(const Value& a, const Value& b)
                      .is_data = is_data,
                      .degree = bounded(unsigned{a.degree} + b.degree),
                      .below = bounded(unsigned{a.below} + b.below),
-                     .payload = field_.product(a.payload, b.payload)};
+                     .payload = field_.product(a.payload, b.payload),
+                     .range = range_of_product(a.range, b.range)};
   const auto of_a = second_of(a), of_b = second_of(b);
   if (of_a && of_b) set_second(result, second_->product(*of_a, *of_b));
   return result;
@@ -194,7 +208,8 @@ std::optional<ExactValue> ExactNumbers::divide(const Value& a, const Value& b) {
                      .is_data = a.is_data || b.is_data,
                      .degree = bounded(unsigned{a.degree} + b.below),
                      .below = bounded(unsigned{a.below} + b.degree),
-                     .payload = field_.product(a.payload, field_.inverse(b.payload))};
+                     .payload = field_.product(a.payload, field_.inverse(b.payload)),
+                     .range = range_of_quotient(a.range, b.range)};
   const auto of_a = second_of(a), of_b = second_of(b);
   if (of_a && of_b && *of_b != 0)
     set_second(result, second_->product(*of_a, second_->inverse(*of_b)));
@@ -211,15 +226,27 @@ ExactValue ExactNumbers::call(const std::string& name, const Arguments& argument
   if (is_new) {
     at->second = new_like(like);
     at->second.is_data = like.is_data;
+    at->second.range = {};
   }
   return at->second;
+}
+
+// Of what is known by its name alone: nothing, but for functions of numbers.
+static ExactRange range_of_named(const std::string& name, ExactRange argument) {
+  if (name == "sqrt") return range_of_root(argument);
+  if (name == "log2") return range_of_logarithm(argument);
+  if (name == "abs") return range_of_absolute(argument);
+  const bool is_total = name == "sin" || name == "cos" || name == "tanh";
+  return is_total ? range_of_function(ExactRange::kNumber, argument) : ExactRange{};
 }
 
 std::optional<ExactValue> ExactNumbers::function(const std::string& name, const Value& argument) {
   if (!argument.is_field() && !argument.is_ring()) return std::nullopt;
   if (name == "exp2") return power_of_two(argument);
   greatest_degree_ = std::max<std::uint64_t>(greatest_degree_, argument.degree + argument.below);
-  return call(name, {argument.payload}, argument);
+  Value result = call(name, {argument.payload}, argument);
+  result.range = range_of_named(name, argument.range);
+  return result;
 }
 
 std::optional<ExactValue> ExactNumbers::function(const std::string& name,
@@ -295,7 +322,8 @@ std::optional<ExactValue> ExactNumbers::extremum(Extremum which, bool is_signed,
       std::max<std::uint64_t>(greatest_degree_, std::max(a.degree + a.below, b.degree + b.below));
   Value like = a;
   like.is_data = a.is_data || b.is_data;
-  const Value result = all == one ? a : all == other ? b : call(name, all, like);
+  Value result = all == one ? a : all == other ? b : call(name, all, like);
+  result.range = range_of_extremum(which == Extremum::greatest, a.range, b.range);
   sets_.try_emplace({name, result.payload}, std::move(all));
   if (result.payload != a.payload && result.payload != b.payload) {
     network_.add_extremum(order_like(result, is_signed), which == Extremum::greatest,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "vgpu/check/exact/exact_range.hpp"
 #include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
@@ -24,6 +25,7 @@ struct ExactValue {
   std::uint64_t payload = 0;            // field: the element; ring: the number of the element
   // A float's: what its bits are; none: not known.
   ptx::Type format = ptx::Type::none;
+  ExactRange range{};  // field
   friend bool operator==(const ExactValue&, const ExactValue&) = default;
   // Returns whether it is the same number, in whatever format.
   [[nodiscard]] bool is_number(ExactValue other) const {
