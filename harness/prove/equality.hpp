@@ -20,7 +20,8 @@ struct EqualityCertificate {
   std::optional<Case> counterexample{};
 };
 
-// For a case of which all data and schedules are proved, under the default schedule.
+// For a case of which all schedules are proved, under the default schedule.  What data may decide,
+// so that less than all data is proved: branches that all finite data decides alike.
 [[nodiscard]] EqualityCertificate certify_equality(const Case& a_case,
                                                    Engine& engine = virtual_gpu());
 

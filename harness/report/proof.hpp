@@ -31,7 +31,7 @@ struct FieldTraits<Proof> {
 
 // Whether the results are the reference's for all data of the same sizes, in exact arithmetic.
 enum class Equality : std::uint8_t {
-  none,       // the pair has no exact reference, or less than all data is proved
+  none,       // the pair has no exact reference, or less than all finite data is proved
   equal,      // certified
   unknown,    // not certified
   different,  // they are other functions of the data
