@@ -191,6 +191,52 @@ TEST_F(AccessTest, APlaceInGlobalMemoryIsNotRememberedForOtherAddresses) {
   }
 }
 
+// From the fourth round on, the addresses are odd.
+TEST_F(AccessTest, ARowAtARememberedPlaceMustBeAligned) {
+  compile_rounds(
+      "setp.gt.u32 %p2, %r9, 2; selp.b32 %r6, 1, 0, %p2; add.u32 %r6, %r3, %r6;\n"
+      "st.shared.u32 [%r6], %r1; mov.u32 %r5, 7; ld.shared.u32 %r5, [%r6];\n"
+      "st.global.u32 [%rd2], %r5;");
+  for (const Compile compile : {Compile::never, Compile::at_once}) {
+    SyncRecorder seen;
+    Observer* const observers[] = {&seen};
+    EXPECT_EQ(run_with(observers, compile)[63], 0u);  // a load that faults reads 0
+    ASSERT_EQ(seen.faults.size(), 2u * 2 * 2 * 64);
+    EXPECT_EQ(seen.faults.back().kind, Fault::Kind::misaligned);
+  }
+}
+
+// The loads remember the place; it is still read-only.
+TEST_F(AccessTest, AStoreToARememberedPlaceMayBeForbidden) {
+  compile_rounds("ld.global.u32 %r5, [%rd2]; st.global.u32 [%rd2], %r9;");
+  out_ = memory_.allocate(kWords * 4);
+  out_->read_only = true;
+  for (const Compile compile : {Compile::never, Compile::at_once}) {
+    SyncRecorder seen;
+    Observer* const observers[] = {&seen};
+    EXPECT_EQ(run_with(observers, compile), std::vector<std::uint32_t>(kWords));
+    ASSERT_EQ(seen.faults.size(), 2u * 5 * 64);
+    EXPECT_EQ(seen.faults.back().kind, Fault::Kind::read_only);
+  }
+}
+
+// No memory is at the address, so all four words are 0.
+TEST_F(AccessTest, ALoadOf16BytesThatFaultsReadsZeros) {
+  compile_rounds(
+      ".reg .b128 %q; mov.u64 %rd5, -1; mov.u64 %rd6, -1; mov.b128 %q, {%rd5, %rd6};\n"
+      "mov.u64 %rd7, 4096; ld.global.b128 %q, [%rd7]; mov.b128 {%rd5, %rd6}, %q;\n"
+      "or.b64 %rd5, %rd5, %rd6; st.global.u64 [%rd1], %rd5; st.global.u32 [%rd2+16], %r9;");
+  for (const Compile compile : {Compile::never, Compile::at_once}) {
+    SyncRecorder seen;
+    Observer* const observers[] = {&seen};
+    const std::vector<std::uint32_t> words = run_with(observers, compile);
+    EXPECT_EQ(words[0], 0u);
+    EXPECT_EQ(words[1], 0u);
+    EXPECT_EQ(words[4], 4u);
+    EXPECT_EQ(seen.faults.size(), 2u * 5 * 64);
+  }
+}
+
 // Records the order of what happens at an access.
 class Order final : public Observer, private UndefinedMemory {
  public:
