@@ -96,6 +96,19 @@ TEST_F(SyncVariablesTest, FencesCompleteThePatterns) {
   EXPECT_FALSE(knows(at(1), 5, between));
 }
 
+TEST_F(SyncVariablesTest, AFenceThatAcquiresReleasesNothing) {
+  start(2, 64);
+  const Done before = act(at(0), 3);
+  fence(at(0), 1u << 3, Order::acquire);
+  store(at(0), 3, Order::relaxed);
+  EXPECT_EQ(load(at(1), 5, Order::acquire).missed, Missed::release);
+  EXPECT_FALSE(knows(at(1), 5, before));
+  fence(at(0), 1u << 3, Order::acq_rel);
+  store(at(0), 3, Order::relaxed);
+  EXPECT_EQ(load(at(1), 5, Order::acquire).missed, Missed::nothing);
+  EXPECT_TRUE(knows(at(1), 5, before));
+}
+
 TEST_F(SyncVariablesTest, AFenceAcquiresWhatItsScopeReaches) {
   start(2, 64);
   const Done before = act(at(0), 3);

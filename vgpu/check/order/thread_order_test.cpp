@@ -103,6 +103,20 @@ TEST_F(ThreadOrderTest, AWholeWarpThatMeetsKeepsOneState) {
   EXPECT_EQ(order.before(done.segment, now.segment, at(0)), Before::all_lanes);
 }
 
+// The last warp of a block may have fewer lanes than 32.
+TEST_F(ThreadOrderTest, AllLanesOfASmallWarpAreAllLanes) {
+  start(1, 40);
+  const WarpLanes both[] = {{0, ~0u}, {1, 0xff}}, consumer[] = {{0, ~0u}};
+  const Done small = act(at(0, 1));
+  WarpPlace barrier = at(0);
+  barrier.warp = 1;  // its number
+  order.meet({.program = &program, .place = barrier, .arrived = both, .released = consumer});
+  EXPECT_EQ(order.before(small.segment, act(at(0)).segment, at(0)), Before::all_lanes);
+  const Done whole = act(at(0));
+  meet(at(0, 1), 0xff);
+  EXPECT_EQ(order.before(whole.segment, act(at(0, 1)).segment, at(0, 1)), Before::no_lane);
+}
+
 // bar.arrive passes on what came before it.
 TEST_F(ThreadOrderTest, AnArrivalPassesOnWhatCameBeforeItAlone) {
   start(1, 64);
@@ -117,6 +131,22 @@ TEST_F(ThreadOrderTest, AnArrivalPassesOnWhatCameBeforeItAlone) {
   EXPECT_TRUE(knows(at(0, 1), 8, own));
   EXPECT_FALSE(knows(at(0, 1), 8, after));
   EXPECT_FALSE(knows(at(0), 3, own));  // it has not waited
+}
+
+// A block that ends may leave arrivals at a barrier that is never complete.
+TEST_F(ThreadOrderTest, AnArrivalEndsWithItsBlock) {
+  start(2, 64);
+  const WarpLanes producer[] = {{0, ~0u}}, both[] = {{0, ~0u}, {1, ~0u}}, consumer[] = {{1, ~0u}};
+  WarpPlace barrier = at(0);
+  barrier.warp = 1;  // its number
+  order.meet({.program = &program, .place = barrier, .arrived = producer, .released = {}});
+  WarpPlace next = at(0);
+  next.block = barrier.block = 1;
+  order.begin_block(next);
+  const Done before = act(next, 3);
+  order.meet({.program = &program, .place = barrier, .arrived = both, .released = consumer});
+  next.warp = 1;
+  EXPECT_TRUE(knows(next, 8, before));
 }
 
 TEST_F(ThreadOrderTest, LaunchesAreOrderedUnlessItIsSaid) {
