@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -358,6 +359,95 @@ TEST(GraphNodes, OfEveryKindAreMadeByOneStructure) {
   EXPECT_EQ(DRIVER(cuGraphExecDestroy)(made), CUDA_SUCCESS);
   EXPECT_EQ(DRIVER(cuEventDestroy)(event), CUDA_SUCCESS);
   EXPECT_EQ(DRIVER(cuLibraryUnload)(library), CUDA_SUCCESS);
+  EXPECT_EQ(cudaFree(cells), cudaSuccess);
+}
+
+// A pitch of 0 is the end of the row that is copied.
+TEST(DriverCopies, RowsWithoutAPitchAreAsLongAsTheCopyReaches) {
+  void* cells = nullptr;
+  ASSERT_EQ(cudaMalloc(&cells, 8), cudaSuccess);
+  const std::array<std::uint8_t, 8> host{0, 1, 2, 3, 4, 5, 6, 7};
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = host.data();
+  copy.srcXInBytes = 1;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = reinterpret_cast<CUdeviceptr>(cells);
+  copy.WidthInBytes = copy.Height = 2;
+  EXPECT_EQ(DRIVER(cuMemcpy2D)(&copy), CUDA_SUCCESS);
+  std::array<std::uint8_t, 4> values{};
+  EXPECT_EQ(cudaMemcpy(values.data(), cells, sizeof values, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(values, (std::array<std::uint8_t, 4>{1, 2, 4, 5}));
+  CUDA_MEMCPY3D slices{};
+  slices.srcMemoryType = CU_MEMORYTYPE_HOST;
+  slices.srcHost = host.data();
+  slices.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  slices.dstDevice = copy.dstDevice;
+  slices.WidthInBytes = slices.Height = slices.Depth = 1;
+  EXPECT_EQ(DRIVER(cuMemcpy3D)(&slices), CUDA_SUCCESS);
+  slices.srcLOD = 1;
+  EXPECT_EQ(DRIVER(cuMemcpy3D)(&slices), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cudaFree(cells), cudaSuccess);
+}
+
+TEST(DriverMemory, APointerLeadsToItsAllocation) {
+  void* cells = nullptr;
+  ASSERT_EQ(cudaMalloc(&cells, 100), cudaSuccess);
+  const CUdeviceptr begin = reinterpret_cast<CUdeviceptr>(cells);
+  std::size_t bytes = 0;
+  CUdeviceptr first = 0;
+  const auto ask = DRIVER(cuPointerGetAttribute);
+  EXPECT_EQ(ask(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, begin + 40), CUDA_SUCCESS);
+  EXPECT_EQ(bytes, 100u);
+  EXPECT_EQ(ask(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, begin + 40), CUDA_SUCCESS);
+  EXPECT_EQ(first, begin);
+  EXPECT_EQ(cudaFree(cells), cudaSuccess);
+}
+
+// Rows of a fill are a pitch apart.
+TEST(GraphNodes, AFillHasAPitch) {
+  void* cells = nullptr;
+  ASSERT_EQ(cudaMalloc(&cells, 16), cudaSuccess);
+  EXPECT_EQ(cudaMemset(cells, 0, 16), cudaSuccess);
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec made = nullptr;
+  CUgraphNodeParams fill{};
+  fill.type = CU_GRAPH_NODE_TYPE_MEMSET;
+  fill.memset = {reinterpret_cast<CUdeviceptr>(cells), 8, 7, 4, 1, 2, nullptr};
+  ASSERT_EQ(DRIVER(cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuGraphAddNode)(&node, graph, nullptr, nullptr, 0, &fill), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuGraphInstantiate)(&made, graph, 0), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuGraphLaunch)(made, nullptr), CUDA_SUCCESS);
+  std::array<int, 4> values{};
+  EXPECT_EQ(cudaMemcpy(values.data(), cells, sizeof values, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(values, (std::array{7, 0, 7, 0}));
+  EXPECT_EQ(DRIVER(cuGraphExecDestroy)(made), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuGraphDestroy)(graph), CUDA_SUCCESS);
+  EXPECT_EQ(cudaFree(cells), cudaSuccess);
+}
+
+// Integers of 8 and 16 bits are read as numbers up to 1, unless a flag says otherwise.
+TEST(DriverTextures, NarrowIntegersAreReadAsFractions) {
+  void* cells = nullptr;
+  ASSERT_EQ(cudaMalloc(&cells, 512), cudaSuccess);
+  const auto mode_of = [&](CUarray_format format, unsigned flags) {
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear = {reinterpret_cast<CUdeviceptr>(cells), format, 1, 512};
+    CUDA_TEXTURE_DESC texture{};
+    texture.flags = flags;
+    CUtexObject object = 0;
+    EXPECT_EQ(DRIVER(cuTexObjectCreate)(&object, &resource, &texture, nullptr), CUDA_SUCCESS);
+    cudaTextureDesc made{};
+    EXPECT_EQ(cudaGetTextureObjectTextureDesc(&made, object), cudaSuccess);
+    EXPECT_EQ(DRIVER(cuTexObjectDestroy)(object), CUDA_SUCCESS);
+    return made.readMode;
+  };
+  EXPECT_EQ(mode_of(CU_AD_FORMAT_UNSIGNED_INT8, 0), cudaReadModeNormalizedFloat);
+  EXPECT_EQ(mode_of(CU_AD_FORMAT_UNSIGNED_INT8, CU_TRSF_READ_AS_INTEGER), cudaReadModeElementType);
+  EXPECT_EQ(mode_of(CU_AD_FORMAT_UNSIGNED_INT32, 0), cudaReadModeElementType);
+  EXPECT_EQ(mode_of(CU_AD_FORMAT_FLOAT, 0), cudaReadModeElementType);
   EXPECT_EQ(cudaFree(cells), cudaSuccess);
 }
 
