@@ -18,6 +18,7 @@ constexpr std::uint64_t kOfKinds = ~std::uint64_t{0} << OrderedRow::kKindsShift;
 constexpr unsigned kWidth = kVectorBytes / 8;  // of a vector, in words
 constexpr unsigned kParts = kWarpLanes / kWidth;
 constexpr unsigned kHalves = 2 * kWidth;  // of a vector, in halves of words
+constexpr unsigned kSegmentBits = OrderedRow::kLaneShift;
 
 using Words = std::uint64_t __attribute__((vector_size(kVectorBytes)));
 using Places = std::uint32_t __attribute__((vector_size(kVectorBytes / 2)));
@@ -89,12 +90,35 @@ template <typename Vector, unsigned kCount>
 #endif
 }
 
-// Returns the lanes of a part whose words are of a segment that is not known.
-[[gnu::always_inline]] inline std::uint32_t unordered_of(const OrderedRow& row,
-                                                         const Words& words) {
-  constexpr std::uint64_t kSegment = 0xffffffff;
-  const auto differs = lanes_that_differ(words & kSegment, known_for(row.known, words) & kSegment);
-  return differs & lanes_that_differ(words, Words{});
+// Returns the lanes whose words are of a segment that is not known.
+std::uint32_t unordered_of(const OrderedRow& row, const Words* words) {
+  std::uint32_t lanes = 0;
+  for (unsigned part = 0; part < kParts; ++part) {
+    const auto differs = lanes_that_differ(words[part] << kSegmentBits,
+                                           known_for(row.known, words[part]) << kSegmentBits);
+    lanes |= (differs & lanes_that_differ(words[part], Words{})) << (part * kWidth);
+  }
+  return lanes;
+}
+
+// Returns whether the words of all lanes are of segments that are known.
+[[gnu::always_inline]] inline bool are_ordered(const OrderedRow& row, const Words* words) {
+#if defined(__AVX512F__)
+  __mmask8 differ = 0;
+  for (unsigned part = 0; part < kParts; ++part) {
+    const auto touched = _mm512_test_epi64_mask((__m512i)words[part], (__m512i)words[part]);
+    const Words other = (words[part] ^ known_for(row.known, words[part])) << kSegmentBits;
+    differ |= _mm512_mask_test_epi64_mask(touched, (__m512i)other, (__m512i)other);
+  }
+  return differ == 0;
+#else
+  Words same = ~Words{};
+  for (unsigned part = 0; part < kParts; ++part) {
+    const auto known = (Halves)words[part] == (Halves)known_for(row.known, words[part]);
+    same &= (Words)known | (Words)(words[part] == 0);
+  }
+  return (~_mm256_movemask_pd((__m256d)(same << kSegmentBits)) & 0xf) == 0;
+#endif
 }
 
 // Stores the words of the lanes; of lanes that meet, the last one wins.
@@ -163,17 +187,17 @@ template <bool kNeighbours>
 [[gnu::always_inline]] inline OrderedLanes mark(const OrderedRow& row) {
   std::uint64_t* const neighbours = row.words + row.offset[0] / 4;
   Words left[kParts];
-  std::uint32_t unordered = 0;
   for (unsigned part = 0; part < kParts; ++part) {
     left[part] = kNeighbours ? load<Words>(neighbours + part * kWidth) : gather(row, part);
-    unordered |= unordered_of(row, left[part]) << (part * kWidth);
   }
-  unordered &= row.unsure;
-  if (unordered != 0) return {.unordered = unordered};
-  Words lane = numbers<Words, kWidth>();
+  if (row.unsure != 0 && !are_ordered(row, left)) {
+    const std::uint32_t unordered = unordered_of(row, left) & row.unsure;
+    if (unordered != 0) return {.unordered = unordered};
+  }
+  Words mark = row.mark | (numbers<Words, kWidth>() & row.actors) << OrderedRow::kLaneShift;
   for (Words& words : left) {
-    words = (words & kOfKinds) | row.mark | (lane & row.actors) << OrderedRow::kLaneShift;
-    lane += kWidth;
+    words = (words & kOfKinds) | mark;
+    mark += (kWidth & row.actors) << OrderedRow::kLaneShift;
   }
   if constexpr (kNeighbours) {
     std::memcpy(neighbours, left, sizeof left);
