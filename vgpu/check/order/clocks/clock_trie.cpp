@@ -8,18 +8,18 @@ namespace {
 
 constexpr unsigned kHeightMax = 16;  // spans all keys
 
+// Adds what is known of the next threads to what is known of those before them, if it is the same.
+bool extend(ThreadTime& last, const ThreadTime& next) {
+  if (last.end() != next.thread || last.ticks != next.ticks || last.phase != next.phase) {
+    return false;
+  }
+  last.count += next.count;
+  return true;
+}
+
 // Adds what is known of the next threads.
 void append(std::vector<ThreadTime>& times, const ThreadTime& next) {
-  if (!times.empty()) {
-    ThreadTime& last = times.back();
-    const bool is_alike =
-        last.end() == next.thread && last.ticks == next.ticks && last.phase == next.phase;
-    if (is_alike) {
-      last.count += next.count;
-      return;
-    }
-  }
-  times.push_back(next);
+  if (times.empty() || !extend(times.back(), next)) times.push_back(next);
 }
 
 // What is known of threads in ascending order, read thread by thread.
@@ -55,9 +55,11 @@ class Times {
 
 void arrange(std::vector<ThreadTime>& times) {
   std::ranges::sort(times, {}, &ThreadTime::thread);
-  std::vector<ThreadTime> arranged;
-  for (const ThreadTime& time : times) append(arranged, time);
-  times = std::move(arranged);
+  std::size_t kept = 0;
+  for (const ThreadTime& next : times) {
+    if (kept == 0 || !extend(times[kept - 1], next)) times[kept++] = next;
+  }
+  times.resize(kept);
 }
 
 struct ClockTrie::Fork : Node {

@@ -98,21 +98,20 @@ std::uint32_t AtomicLog::snapshot(const WarpPlace& place, SegmentId now, const T
   if (snapshot_of_ == now) return latest_;
   snapshot_of_ = now;
   latest_ = 0;
-  bool is_needed = false;
-  const ReleasedFences* common = nullptr;
-  unsigned states = 0;
-  order.threads().for_each_lane_of_warp(place, [&](const ThreadState& lane) {
-    is_needed = is_needed || !lane.fence.is_empty();
-    common = &lane.fence;
-    ++states;
-  });
+  const Threads& threads = order.threads();
+  const ReleasedFences& first = threads.at(place, 0).fence;
+  const bool is_common = threads.are_alike(place, ~0u);
+  bool is_needed = !first.is_empty();
+  if (!is_common && !is_needed) {
+    threads.for_each_lane_of_warp(
+        place, [&](const ThreadState& lane) { is_needed = is_needed || !lane.fence.is_empty(); });
+  }
   if (!is_needed) return latest_;
-  const bool is_common = states == 1;
   const bool is_known = is_common && !snapshots_.empty() && snapshots_.back().is_common &&
-                        is_same(released_.back(), *common);
+                        is_same(released_.back(), first);
   if (!is_known) {
     snapshots_.push_back({released_.size(), is_common});
-    order.threads().for_each_lane_of_warp(
+    threads.for_each_lane_of_warp(
         place, [&](const ThreadState& lane) { released_.push_back(lane.fence); });
   }
   latest_ = static_cast<std::uint32_t>(snapshots_.size());
