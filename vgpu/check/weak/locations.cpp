@@ -34,20 +34,19 @@ void Locations::release(std::uint32_t number) {
 Locations::Location* Locations::find(std::uint32_t id, std::uint32_t offset, std::uint32_t bytes) {
   std::uint32_t* link = head_of(id, offset);
   if (link == nullptr) return nullptr;
-  Location* found = nullptr;
   while (*link != 0) {
     const std::uint32_t number = *link;
     Location& location = at(number);
-    if (location.offset == offset && location.bytes == bytes) {
-      found = &location;
-    } else if (location.offset < offset + bytes && offset < location.offset + location.bytes) {
+    // Locations overlap no others: before one is made, those that it would overlap are forgotten.
+    if (location.offset == offset && location.bytes == bytes) return &location;
+    if (location.offset < offset + bytes && offset < location.offset + location.bytes) {
       *link = location.next;
       release(number);
       continue;
     }
     link = &location.next;
   }
-  return found;
+  return nullptr;
 }
 
 Locations::Location& Locations::make(std::uint32_t id, std::uint32_t offset, std::uint32_t bytes) {
