@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "cli/all_sizes/kernel_proof.hpp"
 #include "cli/cli.hpp"
@@ -109,12 +110,22 @@ class KernelRun {
   int run(const AssumedKernel& kernel, const CompiledKernels& compiled, bool is_one_of_several) {
     const KernelPair& pair = begin(kernel);
     CheckOutcome outcome = tried(pair, kernel);
+    std::optional<Failing> clearest;  // of those with other blocks
     for (const Condition& condition : conditions_of(compiled, kernel, outcome.failures)) {
       auto other = assumed_with(compiled, kernel, condition);
       if (!other) continue;
       const KernelPair& other_pair = pairs_.emplace_back(other->assumptions.kernel);
       CheckOutcome passed = tried(other_pair, *other);
-      if (!passed.passed() || *watch_interrupts() != 0) continue;
+      if (*watch_interrupts() != 0) continue;
+      if (!passed.passed()) {
+        if (condition.options.block == arguments_.kernel.block) continue;
+        const std::size_t places = places_of(passed.failures).size();
+        if (passed.failures.empty() || places >= places_of(outcome.failures).size()) continue;
+        if (clearest && places >= places_of(clearest->outcome.failures).size()) continue;
+        clearest.emplace(
+            Failing{&other_pair, *std::move(other), std::move(passed), condition.options.block});
+        continue;
+      }
       if (!save_case(outcome.failures.front(), arguments_.cases)) return kCannot;
       other->assumptions.conditions.push_back(condition.text);
       print(condition_text(pair, outcome.failures.front(), condition));
@@ -122,8 +133,41 @@ class KernelRun {
       add_assumed(other_pair, *other, is_one_of_several);
       return conclude(other_pair, *other, std::move(passed));
     }
+    if (clearest) {
+      print(
+          fmt::format("{0} fails with all blocks that were tried, in the fewest places with {1} "
+                      "threads of one (--block {1}):\n",
+                      pair.name(), clearest->block));
+      print(assumptions_text(clearest->kernel.assumptions, clearest->kernel.signature));
+      add_assumed(*clearest->pair, clearest->kernel, is_one_of_several);
+      return conclude(*clearest->pair, clearest->kernel, std::move(clearest->outcome));
+    }
     add_assumed(pair, kernel, is_one_of_several);
     return conclude(pair, kernel, std::move(outcome));
+  }
+
+  // With a block that the code's constants name.
+  struct Failing {
+    const KernelPair* pair;
+    AssumedKernel kernel;
+    CheckOutcome outcome;
+    std::string block;
+  };
+
+  // Where it fails: kinds and lines.
+  static std::set<std::string> places_of(const std::vector<Report>& failures) {
+    std::set<std::string> places;
+    for (const Report& failure : failures) {
+      for (const vgpu::Finding& finding : failure.verdict.findings) {
+        if (finding.severity != vgpu::Severity::error) continue;
+        std::string place(vgpu::name_of(finding.kind));
+        for (const vgpu::AccessSide& side : finding.accesses) {
+          place += fmt::format(" {}:{}", side.file, side.line);
+        }
+        places.insert(std::move(place));
+      }
+    }
+    return places;
   }
 
   // Prints what is assumed.
@@ -160,12 +204,15 @@ class KernelRun {
           .emplace_back(Condition{arguments_.kernel, std::move(text), std::move(without)})
           .options;
     };
-    for (const std::string& name : indices_that_may_differ(kernel, failures)) {
+    for (const std::string& name : indices_that_may_differ(compiled, kernel, failures)) {
       add(fmt::format("no two elements of {} are equal", name),
           fmt::format("where elements of {} are equal", name))
           .lets.push_back(name + "=distinct");
     }
     if (failures.empty()) return conditions;
+    if (kernel.assumptions.has_blocks_by_ticket) {
+      add("the grid has one block", "with several blocks").grid = "1";
+    }
     for (const std::string& block : blocks_of_constants(compiled, kernel)) {
       add(fmt::format("a block has {} threads", block), "with other blocks").block = block;
     }

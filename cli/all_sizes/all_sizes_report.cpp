@@ -74,6 +74,10 @@ std::vector<std::string> arrays_of(const KernelOfAllSizes& one) {
       line +=
           fmt::format(", with values of {} .. {}", parameter.values->low, parameter.values->high);
     }
+    if (parameter.are_distinct) {
+      line +=
+          parameter.values ? ", no two of them equal" : ", which are different numbers below that";
+    }
     lines.push_back(std::move(line));
   });
   const std::string shared = text_of(one.fitted.contract.launch.dynamic_shared_bytes);

@@ -369,6 +369,8 @@ class Domains {
       const Term elements = of_any_block(*length, any_block, is_length_given(array.name));
       made.element_bytes = array.element_bytes;
       if (const auto values = values_given(array)) made.values = *values;
+      made.are_distinct =
+          array.order == ArrayParameter::Order::distinct && is_of_plain_integers(array);
       made.bytes =
           array.element_bytes == 1 ? elements : Term::constant(array.element_bytes) * elements;
       if (elements.kind != Term::Kind::constant && elements.kind != Term::Kind::name) {
@@ -445,7 +447,7 @@ std::vector<Expression> covering(const AssumedKernel& assumed) {
     const char* const axis = kAxisNames[i];
     conditions.emplace_back(
         largest.empty() ? fmt::format("gridDim.{0} * blockDim.{0} <= {1}", axis, kModestNumber)
-        : assumed.has_block_for_each[i]
+        : kernel.launch.has_block_for_each[i]
             ? fmt::format("gridDim.{0} == 1 || gridDim.{0} <= {1}", axis, largest)
             : fmt::format("gridDim.{0} == 1 || (gridDim.{0} - 1) * blockDim.{0} < {1}", axis,
                           largest));

@@ -15,9 +15,11 @@ namespace warpcheck {
 namespace {
 
 using vgpu::symbolic::Answer;
+using vgpu::symbolic::Condition;
 using vgpu::symbolic::KernelProof;
 using vgpu::symbolic::ProofLimits;
 using vgpu::symbolic::Suspect;
+using vgpu::symbolic::Term;
 
 // The solver's units, of all domains.  What one code leaves is another one's, which gets those of
 // one domain at least.
@@ -120,7 +122,7 @@ class KernelProver {
     if (failed_) result.kernels.push_back(*std::move(failed_));
     const bool keeps = has_number_of_trials(kernel_);
     SuspectRuns runs(kept_pair(keeps ? kernel_.assumptions.kernel : widened(kernel_)), settings_,
-                     kernel_.has_block_for_each);
+                     kernel_.assumptions.kernel.launch.has_block_for_each);
     for (const Suspect& suspect : suspects_) {
       if (result.failure) break;
       result.failure = runs.smallest_failing(suspect);
@@ -166,6 +168,30 @@ class KernelProver {
       if (goes_on) proved_narrowness_ = domain.narrowness;
     }
     if (!proved_ && !domains.empty()) try_domains_of_trials(domains.front());
+    if (!proved_ && !domains.empty()) try_launches_that_cover(domains.front());
+  }
+
+  // What is suspected only of launches with far more threads than there are numbers, as where
+  // `8 * i` wraps, is no defect of those that the kernel is made for.
+  void try_launches_that_cover(KernelDomain domain) {
+    constexpr std::uint64_t kThreadsMin = 1 << 20, kThreadsOfNumber = 64;
+    const bool are_far_larger = std::ranges::all_of(suspects_, [&](const Suspect& suspect) {
+      std::uint64_t largest = 1;
+      for (const auto& [name, value] : suspect.scalars) {
+        largest = std::max(largest, static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
+      }
+      const std::uint64_t threads = suspect.grid.count() * suspect.block.count();
+      return threads > kThreadsMin && threads / kThreadsOfNumber > largest;
+    });
+    if (suspects_.empty() || !are_far_larger) return;
+    for (const Expression& condition : covering(kernel_)) {
+      const auto holds = term_of(condition);
+      if (!holds) return;
+      domain.contract.conditions.push_back(
+          {*holds, Condition::Relation::not_equal, Term::constant(0)});
+    }
+    try_narrower(domain, std::min(ProofLimits{}.units_of_kernel, units_), 1);
+    if (proved_) suspects_.clear();
   }
 
   // What trials assumed beside it: indices lead into the array behind them, and numbers are no
@@ -234,7 +260,8 @@ class KernelProver {
   std::optional<Case> failing_beyond(KernelOfAllSizes& one, const std::vector<std::string>& large) {
     KernelDescription wide = widened(kernel_);
     std::ranges::copy(covering(kernel_), std::back_inserter(wide.conditions));
-    SuspectRuns runs(kept_pair(std::move(wide)), settings_, kernel_.has_block_for_each);
+    SuspectRuns runs(kept_pair(std::move(wide)), settings_,
+                     kernel_.assumptions.kernel.launch.has_block_for_each);
     std::map<std::string, std::int64_t> largest;
     for_each_scalar(one.fitted.contract,
                     [&](const auto& scalar) { largest[scalar.name] = scalar.range.high; });
@@ -250,7 +277,8 @@ class KernelProver {
     KernelDescription wide = widened(kernel_);
     std::ranges::copy(covering(kernel_), std::back_inserter(wide.conditions));
     const KernelPair& pair = kept_pair(std::move(wide));
-    LimitSearch search(module_, pair, settings_, limits_.on_question, kernel_.has_block_for_each);
+    LimitSearch search(module_, pair, settings_, limits_.on_question,
+                       kernel_.assumptions.kernel.launch.has_block_for_each);
     std::vector<std::string> names;
     std::int64_t most = kModestNumber;
     for_each_parameter(known.fitted.contract, [&](const auto& one) {

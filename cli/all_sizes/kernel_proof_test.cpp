@@ -45,6 +45,13 @@ __global__ void strided(int n, const float* x, float* y) {
     y[i] = x[i];
 })",
      "i < n", "i <= n", "out-of-bounds", 4},
+    {"scatter", R"(// values: perm = distinct
+__global__ void scatter(const float* in, const int* perm, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[perm[i]] = in[i];
+})",
+     "[perm[i]]", "[perm[i] / 2]", "data-race", 5},
     {"tile", R"(// launch: blockDim.x == 16, blockDim.y == 16, blockDim.z == 1
 __global__ void tile(const float* in, float* out, int rows, int columns) {
   __shared__ float t[16][17];

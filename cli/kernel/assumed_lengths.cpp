@@ -65,7 +65,7 @@ class LengthSearch {
       array.length = fitted[i].length;
       array.is_open = !fitted[i].is_known;
     }
-    take_off_overruns(seen.plain);
+    take_off_overruns(seen);
     for (std::size_t i = 0; i < fitted.size(); ++i) {
       if (!overruns_.contains(i)) note(seen, i);
     }
@@ -81,6 +81,16 @@ class LengthSearch {
 
  private:
   std::vector<Probe> of_all_builds(const std::vector<Fill>& fill, Drawn drawn) {
+    if (has_drawn_items(kernel_.launch)) {
+      // Blocks that do not come to the last item say nothing of a size.
+      KernelDescription covered = kernel_;
+      for (ScalarParameter& scalar : covered.scalars) scalar.range = coverable(scalar.range);
+      try {
+        return probes(prober_, covered, kSamples, fill, drawn, Builds::all);
+      } catch (const NoInput&) {
+        // Conditions exclude such small numbers.
+      }
+    }
     return probes(prober_, kernel_, kSamples, fill, drawn, Builds::all);
   }
   [[nodiscard]] std::vector<Fill> all(Fill fill) const { return all_of(kernel_, fill); }
@@ -96,6 +106,7 @@ class LengthSearch {
                  .by_empty_rows = {}};
     const auto add = [&](const std::vector<Probe>& more) {
       for (std::size_t run = 0; run < more.size(); ++run) {
+        widen_reach(seen.most[run].second, more[run].second);
         widen(seen.most[run].second, more[run].second);
       }
     };
@@ -237,11 +248,11 @@ class LengthSearch {
 
   // An array that is longer only because the kernel goes one too far is as long as it should be, so
   // that this is found.
-  void take_off_overruns(const std::vector<Probe>& plain) {
+  void take_off_overruns(const Touched& seen) {
     std::vector<std::optional<Expression>> shorter;
     for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
       shorter.push_back(known_.lengths.contains(kernel_.arrays[i].name) ? std::nullopt
-                                                                        : shorter_length(plain, i));
+                                                                        : shorter_length(seen, i));
     }
     for (std::size_t i = 0; i < shorter.size(); ++i) {
       if (!shorter[i]) continue;
@@ -255,19 +266,32 @@ class LengthSearch {
     }
   }
 
-  [[nodiscard]] std::optional<Expression> shorter_length(const std::vector<Probe>& plain,
-                                                         std::size_t i) const {
+  [[nodiscard]] static bool is_counted(const std::vector<Probe>& runs, std::size_t array) {
+    return std::ranges::any_of(runs, [&](const Probe& run) {
+      return std::ranges::any_of(run.second.reach[array].spans,
+                                 [](const auto& one) { return one.second.is_atomic; });
+    });
+  }
+
+  [[nodiscard]] std::optional<Expression> shorter_length(const Touched& seen, std::size_t i) const {
+    const std::vector<Probe>& plain = seen.plain;
     const std::string& text = kernel_.arrays[i].length.text();
     if (rows_too_many_.contains(i) && text.ends_with(" + 2")) {
       return Expression(text.substr(0, text.size() - 1) + "1");
     }
     if (is_of_offsets(kernel_.arrays[i]) || most_of(plain, i) == 0) return std::nullopt;
     const Expression base = fitted_length(kernel_, samples_of(plain, i)).length;
-    const auto shorter = length_without_overrun(kernel_, plain, i, base, known_.bordered);
-    if (!shorter || base.text() == text) return shorter;
     // What indices lead to may be more than that.
     const std::string more = fmt::format("({0}) > ", base.text());
-    if (!text.starts_with(more)) return std::nullopt;
+    if (base.text() != text && !text.starts_with(more)) {
+      // Indices that a size guards: `id > rows` lets one row too many pass.  What is counted mostly
+      // has a place more, for all that belongs nowhere.
+      if (is_counted(seen.most, i)) return std::nullopt;
+      return length_without_overrun(kernel_, seen.most, i, kernel_.arrays[i].length,
+                                    known_.bordered);
+    }
+    const auto shorter = length_without_overrun(kernel_, plain, i, base, known_.bordered);
+    if (!shorter || base.text() == text) return shorter;
     const std::string indices = text.substr(more.size(), text.find(' ', more.size()) - more.size());
     return Expression(fmt::format("({0}) > {1} ? ({0}) : {1}", shorter->text(), indices));
   }
@@ -322,7 +346,16 @@ class LengthSearch {
     if (kernel_.launch.shared_bytes.text() != "0") return;
     std::vector<Sample> samples;
     for (const auto& [input, extents] : seen) samples.push_back({input, extents.shared_bytes});
-    kernel_.launch.shared_bytes = fitted_length(kernel_, samples).length;
+    if (const auto bytes = fitted_bytes(kernel_, samples)) {
+      kernel_.launch.shared_bytes = *bytes;
+      return;
+    }
+    kernel_.launch.shared_bytes = Expression::number(prober_.free_shared_bytes());
+    made_.is_shared_guessed = true;
+    made_.notes.push_back(
+        "trial runs do not show how much dynamic shared memory the kernel needs: it has all that "
+        "there is (--shared gives the bytes)");
+    made_.conditions.emplace_back("the dynamic shared memory is large enough");
   }
 
   Prober& prober_;

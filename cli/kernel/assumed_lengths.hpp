@@ -25,6 +25,7 @@ struct AssumedLengths {
   std::vector<std::string> notes;       // sentences
   std::vector<std::string> conditions;  // as Assumptions::conditions
   std::vector<bool> written;            // of the arrays
+  bool is_shared_guessed = false;       // the bytes of dynamic shared memory
 };
 
 // Gives the kernel's arrays and its shared memory their lengths, and arrays that trial runs say too

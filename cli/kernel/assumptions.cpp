@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <regex>
 #include <set>
@@ -14,6 +15,7 @@
 #include "cli/kernel/kernel_code.hpp"
 #include "cli/kernel/probes.hpp"
 #include "harness/kernel/kernel_conditions.hpp"
+#include "vgpu/symbolic/prove_kernel.hpp"
 
 namespace warpcheck {
 namespace {
@@ -59,6 +61,7 @@ class Assuming {
     choose_dimensions();
     // Contracts and options count from here on, so that probes keep to them.
     choose_block();
+    find_items();
     choose_ranges();
     find_index_arrays(prober_, kernel());
     find_endless_contents();
@@ -184,7 +187,12 @@ class Assuming {
     const Dimensions used = dimensions_of(module_, kernel().mangled);
     kernel().launch.grid_dims = used.grid;
     kernel().launch.block_dims = used.block;
-    if (used.grid == 0 && !kernel().launch.grid[0]) {
+    const bool is_drawn = !kernel().launch.grid[0];
+    if (used.grid == 0 && is_drawn && has_global_tickets(module_, kernel().mangled)) {
+      // Blocks may take their numbers from a counter, in the order in which they begin.
+      kernel().launch.grid_dims = 1;
+      made_.has_blocks_by_ticket = true;
+    } else if (used.grid == 0 && is_drawn) {
       made_.notes.push_back("the code does not ask for its block, so there is one");
     }
   }
@@ -247,6 +255,16 @@ class Assuming {
       return;
     }
     fix(first.value_or(Dim3(32)));
+  }
+
+  void find_items() {
+    LaunchRule& launch = kernel().launch;
+    std::array<std::int64_t, 3> block{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto nothing = [](std::string_view) { return std::nullopt; };
+      block[i] = launch.block[i] ? launch.block[i]->value(nothing).value_or(0) : 0;
+    }
+    launch.has_block_for_each = blocks_are_items(module_, kernel().mangled, block);
   }
 
   // Whether a few threads less stay in shared memory: the memory is as large as the block, and an
@@ -426,6 +444,7 @@ class Assuming {
     std::ranges::move(found.notes, std::back_inserter(made_.notes));
     made_.conditions = std::move(found.conditions);
     made_.written = std::move(found.written);
+    if (found.is_shared_guessed) made_.guessed.emplace(vgpu::symbolic::kDynamicSharedMemory);
     for (const ArrayParameter& array : kernel().arrays) {
       if (array.is_open) made_.guessed.insert(array.name);
     }

@@ -32,7 +32,10 @@ struct Assumptions {
   // What an answer depends on, and nobody has said: "in has n + 1 elements".
   std::vector<std::string> conditions;
   std::vector<bool> written;  // of the arrays
-  // Arrays of which trial runs did not show how long they have to be for larger launches.
+  // The code does not ask for its block, and uses what it counts in global memory.
+  bool has_blocks_by_ticket = false;
+  // Arrays, and vgpu::symbolic::kDynamicSharedMemory, of which trial runs did not show how long
+  // they have to be for larger launches.
   std::set<std::string> guessed;
   std::uint64_t runs = 0;  // trial runs
 };

@@ -267,6 +267,57 @@ __global__ void parted(const int* in, int* out, int n) {
   EXPECT_EQ(replayed.status, 0) << replayed.out;
 }
 
+TEST_F(KernelCommand, BlocksThatAreItemsCoverTheNumbers) {
+  write("kernel.cu", R"(__global__ void rows(const float* in, float* out, int n) {
+  const int row = blockIdx.x;
+  if (row > n) return;
+  if (threadIdx.x == 0) out[row] = in[row];
+}
+__global__ void embedded(const int* ids, const float* table, float* out, int tokens, int vocab, int dim) {
+  const int t = blockIdx.x, id = t < tokens ? ids[t] : -1;
+  if (t >= tokens) return;
+  for (int d = threadIdx.x; d < dim; d += blockDim.x)
+    out[t * dim + d] = id < 0 || id > vocab ? 0.f : table[id * dim + d];
+}
+__global__ void kept(const int* slot, const float* in, float* out, int tokens, int slots, int dim) {
+  const int t = blockIdx.x, s = t < tokens ? slot[t] : -1;
+  if (s < 0 || s >= slots) return;
+  for (int d = threadIdx.x; d < dim; d += blockDim.x) out[s * dim + d] = in[t * dim + d];
+}
+__global__ void taken(const int* in, int* out, int* ticket, int n) {
+  __shared__ int mine;
+  if (threadIdx.x == 0) mine = atomicAdd(ticket, 1);
+  __syncthreads();
+  const int i = mine * blockDim.x + threadIdx.x;
+  if (i >= 0 && i < n) out[i] = in[i];
+}
+__global__ void window(const float* in, const float* w, float* out, int n, int k) {
+  extern __shared__ float tile[];
+  const int base = blockIdx.x * blockDim.x;
+  for (int t = threadIdx.x; t < (int)blockDim.x + k - 1; t += blockDim.x)
+    tile[t] = base + t < n + k - 1 ? in[base + t] : 0.f;
+  __syncthreads();
+  float sum = 0;
+  for (int j = 0; j < k; ++j) sum += tile[threadIdx.x + j] * w[j];
+  if (base + threadIdx.x < n) out[base + threadIdx.x] = sum;
+}
+)");
+  const Outcome outcome =
+      kernel("kernel.cu rows embedded kept taken window --trials 100 --json report.json");
+  EXPECT_EQ(outcome.status, 1) << outcome.out;
+  const auto report = nlohmann::json::parse(read("report.json"));
+  std::vector<std::string> verdicts;
+  for (const auto& claim : report["claims"]) verdicts.push_back(claim["verdict"]);
+  EXPECT_EQ(verdicts, (std::vector<std::string>{"FAIL: out-of-bounds", "FAIL: out-of-bounds", "ok",
+                                                "ok", "ok"}))
+      << outcome.out;
+  expect_contains(outcome.out, "  lengths: in = n; out = n\n");
+  expect_contains(outcome.out,
+                  "  lengths: ids = tokens; table = vocab * dim; out = tokens * dim\n");
+  expect_contains(outcome.out, "; if no two elements of slot are equal\n");
+  expect_contains(outcome.out, "(blockDim.x + k - 1) * 4 bytes of dynamic shared memory\n");
+}
+
 TEST_F(KernelCommand, ConstantsOfTheCodeAreTheExtentsOfItsBlock) {
   write("tiles.cu", R"(__global__ void transpose(float* out, const float* in, int rows, int cols) {
   __shared__ float tile[32][33];

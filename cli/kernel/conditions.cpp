@@ -28,7 +28,8 @@ std::string block_text(std::int64_t x, std::int64_t y) {
 
 }  // namespace
 
-std::vector<std::string> indices_that_may_differ(const AssumedKernel& kernel,
+std::vector<std::string> indices_that_may_differ(const CompiledKernels& compiled,
+                                                 const AssumedKernel& kernel,
                                                  const std::vector<Report>& failures) {
   const bool are_stores = std::ranges::all_of(failures, [](const Report& failure) {
     return failure.verdict.refusals.empty() &&
@@ -36,13 +37,16 @@ std::vector<std::string> indices_that_may_differ(const AssumedKernel& kernel,
   });
   if (failures.empty() || !are_stores) return {};
   std::vector<std::string> names;
-  for (const ArrayParameter& array : kernel.assumptions.kernel.arrays) {
+  const KernelDescription& description = kernel.assumptions.kernel;
+  for (const ArrayParameter& array : description.arrays) {
     if (array.order == ArrayParameter::Order::ascending) return {};
-    // Values that decide a branch have negative ones among them.
-    const bool is_of_indices = array.values && array.values->low >= 0 && array.values->high > 0 &&
-                               array.order == ArrayParameter::Order::any &&
-                               array.columns.size() == 1;
-    if (is_of_indices && !kernel.is_range_given(array.name)) names.push_back(array.name);
+    const bool may_differ = array.values && array.values->high > 0 &&
+                            array.order == ArrayParameter::Order::any &&
+                            array.columns.size() == 1 && !kernel.is_range_given(array.name);
+    if (may_differ &&
+        elements_are_indices_of_stores(compiled.module, description.mangled, array.place)) {
+      names.push_back(array.name);
+    }
   }
   return names;
 }

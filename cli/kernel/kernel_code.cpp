@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "vgpu/program/library_headers.hpp"
@@ -153,7 +155,198 @@ void for_each_factor_of_blocks(const ptx::Module& module, const std::string& ker
   }
 }
 
+// Where the elements of an array go: registers, variables of calls and memory of a thread or block
+// that hold one, or a number that is computed from one.  What a comparison says of one is none.
+class FlowOfElements {
+ public:
+  FlowOfElements(const ptx::Module& module, const std::string& kernel, const ParameterPlace& place)
+      : functions_(reachable_functions(module, kernel)), place_(place) {
+    for (const ptx::Function* const function : functions_) {
+      of_.emplace(function->name, Holders(*function));
+    }
+    while (changes_) {
+      changes_ = false;
+      for (const ptx::Function* const function : functions_) {
+        for (const ptx::Instruction& one : function->body) {
+          follow(*function, of_.at(function->name), one);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool reaches_address_of_store() const {
+    return std::ranges::any_of(functions_, [&](const ptx::Function* function) {
+      return std::ranges::any_of(function->body, [&](const ptx::Instruction& one) {
+        if (one.opcode != ptx::Opcode::st_) return false;
+        const ptx::Operand& to = one.operands[0];
+        return to.index != ptx::kNone && of_.at(function->name).registers[to.index].element;
+      });
+    });
+  }
+
+  [[nodiscard]] bool has_result_of_global_atomic() const {
+    return std::ranges::any_of(functions_, [&](const ptx::Function* function) {
+      return std::ranges::any_of(function->body, [&](const ptx::Instruction& one) {
+        const bool has_result = one.opcode == ptx::Opcode::atom_ && one.operands.size() > 1 &&
+                                one.operands[0].kind == ptx::Operand::Kind::reg;
+        if (!has_result || one.operands[1].index == ptx::kNone) return false;
+        return of_.at(function->name).registers[one.operands[1].index].outside &&
+               is_read(*function, one.operands[0].index);
+      });
+    });
+  }
+
+ private:
+  static bool is_read(const ptx::Function& function, std::uint32_t number) {
+    return std::ranges::any_of(function.body, [&](const ptx::Instruction& one) {
+      for (std::size_t i = one.opcode == ptx::Opcode::st_ ? 0 : 1; i < one.operands.size(); ++i) {
+        bool reads = false;
+        for_each_operand(one.operands[i], [&](const ptx::Operand& part) {
+          using Kind = ptx::Operand::Kind;
+          reads |= (part.kind == Kind::reg || part.kind == Kind::address) && part.index == number;
+        });
+        if (reads) return true;
+      }
+      return false;
+    });
+  }
+
+  struct Held {
+    bool pointer = false;  // to the array
+    bool outside = false;  // comes from a parameter of the kernel, as pointers to global memory do
+    bool element = false;
+  };
+  struct Holders {
+    explicit Holders(const ptx::Function& function)
+        : registers(function.registers.size()),
+          locals(function.locals.size()),
+          parameters(function.parameters.size()),
+          results(function.results.size()) {}
+    std::vector<Held> registers, locals, parameters, results;
+  };
+
+  void add(Held& to, const Held& from) {
+    const Held before = to;
+    to.pointer |= from.pointer;
+    to.outside |= from.outside;
+    to.element |= from.element;
+    changes_ |= to.pointer != before.pointer || to.outside != before.outside ||
+                to.element != before.element;
+  }
+
+  // Nothing: a variable of the module.
+  static Held* variable(Holders& holders, const ptx::VariableRef& named) {
+    using Scope = ptx::VariableRef::Scope;
+    auto* const all = named.scope == Scope::local       ? &holders.locals
+                      : named.scope == Scope::parameter ? &holders.parameters
+                      : named.scope == Scope::result    ? &holders.results
+                                                        : nullptr;
+    return all == nullptr || named.index >= all->size() ? nullptr : &(*all)[named.index];
+  }
+
+  static Held held(Holders& holders, const ptx::Operand& operand) {
+    using Kind = ptx::Operand::Kind;
+    Held found;
+    if (operand.kind == Kind::reg) found = holders.registers[operand.index];
+    if (operand.kind == Kind::variable) {
+      if (const Held* const one = variable(holders, operand.variable)) found = *one;
+    }
+    for (const ptx::Operand& part : operand.parts) {
+      const Held more = held(holders, part);
+      found = {found.pointer || more.pointer, found.outside || more.outside,
+               found.element || more.element};
+    }
+    return found;
+  }
+
+  void give(Holders& holders, const ptx::Operand& to, const Held& what) {
+    if (to.kind == ptx::Operand::Kind::reg) add(holders.registers[to.index], what);
+    if (to.kind == ptx::Operand::Kind::variable) {
+      if (Held* const one = variable(holders, to.variable)) add(*one, what);
+    }
+    for (const ptx::Operand& part : to.parts) give(holders, part, what);
+  }
+
+  void follow(const ptx::Function& function, Holders& holders, const ptx::Instruction& one) {
+    using ptx::Opcode;
+    if (one.operands.empty() || one.opcode == Opcode::setp_ || one.opcode == Opcode::set_) return;
+    if (one.text.starts_with("call")) return follow_call(holders, one);
+    if (one.opcode == Opcode::st_) return follow_store(holders, one);
+    if (one.opcode == Opcode::ld_) return follow_load(function, holders, one);
+    if (one.opcode == Opcode::atom_ || one.opcode == Opcode::red_) return;  // a count, no element
+    Held all;
+    for (std::size_t i = 1; i < one.operands.size(); ++i) {
+      const Held more = held(holders, one.operands[i]);
+      all = {all.pointer || more.pointer, all.outside || more.outside, all.element || more.element};
+    }
+    give(holders, one.operands[0], all);
+  }
+
+  void follow_load(const ptx::Function& function, Holders& holders, const ptx::Instruction& one) {
+    const ptx::Operand& from = one.operands[1];
+    Held loaded;
+    if (from.index != ptx::kNone) {
+      const Held& address = holders.registers[from.index];
+      loaded.element = address.pointer || address.element || (!address.outside && keeps_elements_);
+    } else if (Held* const named = variable(holders, from.variable)) {
+      loaded = *named;
+      if (function.is_entry && from.variable.scope == ptx::VariableRef::Scope::parameter) {
+        loaded.outside = ptx::bytes_of(one.modifiers.type) == sizeof(void*);
+        loaded.pointer = from.variable.index == place_.parameter &&
+                         from.offset == static_cast<std::int64_t>(place_.offset);
+      }
+    } else {
+      loaded.element = keeps_elements_;
+    }
+    give(holders, one.operands[0], loaded);
+  }
+
+  void follow_store(Holders& holders, const ptx::Instruction& one) {
+    const ptx::Operand& to = one.operands[0];
+    const Held stored = held(holders, one.operands[1]);
+    if (to.index == ptx::kNone) {
+      if (Held* const named = variable(holders, to.variable)) return add(*named, stored);
+    } else if (holders.registers[to.index].outside) {
+      return;
+    }
+    if (!stored.element || keeps_elements_) return;
+    keeps_elements_ = changes_ = true;
+  }
+
+  void follow_call(Holders& holders, const ptx::Instruction& one) {
+    if (one.operands.size() < 3) return;
+    const auto& [results, called, arguments] =
+        std::tie(one.operands[0], one.operands[1], one.operands[2]);
+    const auto found = of_.find(called.name);
+    if (found == of_.end() || found->second.parameters.size() != arguments.parts.size()) {
+      return give(holders, results, held(holders, arguments));
+    }
+    for (std::size_t i = 0; i < arguments.parts.size(); ++i) {
+      add(found->second.parameters[i], held(holders, arguments.parts[i]));
+    }
+    for (std::size_t i = 0; i < std::min(results.parts.size(), found->second.results.size()); ++i) {
+      give(holders, results.parts[i], found->second.results[i]);
+    }
+  }
+
+  std::vector<const ptx::Function*> functions_;
+  ParameterPlace place_;
+  std::map<std::string, Holders> of_;  // by the function's name
+  bool keeps_elements_ = false;        // memory of threads or blocks has some
+  bool changes_ = true;
+};
+
 }  // namespace
+
+bool elements_are_indices_of_stores(const ptx::Module& module, const std::string& kernel,
+                                    const ParameterPlace& place) {
+  return FlowOfElements(module, kernel, place).reaches_address_of_store();
+}
+
+bool has_global_tickets(const ptx::Module& module, const std::string& kernel) {
+  return FlowOfElements(module, kernel, {.parameter = ptx::kNone, .offset = 0})
+      .has_result_of_global_atomic();
+}
 
 std::array<bool, 3> blocks_are_items(const ptx::Module& module, const std::string& kernel,
                                      const std::array<std::int64_t, 3>& block) {

@@ -46,8 +46,19 @@ struct Dimensions {
 [[nodiscard]] bool multiplies_by_one_more(const ptx::Module& module, const std::string& kernel,
                                           const ParameterPlace& place);
 
+// Whether what the array of that pointer holds goes into the address of a store, by itself or in a
+// sum or product.  What it only decides, by a branch or as the condition of a choice, does not
+// count, nor does the result of an atomic operation at a place that it names.
+[[nodiscard]] bool elements_are_indices_of_stores(const ptx::Module& module,
+                                                  const std::string& kernel,
+                                                  const ParameterPlace& place);
+
 // Whether a kernel uses what atomic operations find.
 [[nodiscard]] bool has_atomic_results(const ptx::Module& module, const std::string& kernel);
+
+// Whether a thread uses what its atomic operation on a parameter's array finds, as the number of a
+// block that takes it from a counter.
+[[nodiscard]] bool has_global_tickets(const ptx::Module& module, const std::string& kernel);
 
 // Bytes of the shared variables of a kernel and of the module.
 [[nodiscard]] std::uint64_t shared_bytes_of(const ptx::Module& module, const std::string& kernel);

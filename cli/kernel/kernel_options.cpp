@@ -132,14 +132,6 @@ AssumedKernel assumed_kernel(const CompiledKernels& compiled, const KernelOption
     if (array.length.text() != "0") result.lengths_given.push_back(array.name);
   }
   result.assumptions = assumed(std::move(kernel), module, given);
-  const KernelDescription& made = result.assumptions.kernel;
-  std::array<std::int64_t, 3> block{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto& extent = made.launch.block[i];
-    const auto nothing = [](std::string_view) { return std::nullopt; };
-    block[i] = extent ? extent->value(nothing).value_or(0) : 0;
-  }
-  result.has_block_for_each = blocks_are_items(module, made.mangled, block);
   return result;
 }
 

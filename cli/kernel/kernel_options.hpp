@@ -3,7 +3,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -44,8 +43,6 @@ struct AssumedKernel {
   // By name.  Trials may keep to the small ones of them.
   std::map<std::string, ValueRange> ranges_given;
   std::vector<std::string> lengths_given;  // names
-  // By axis: a grid has up to a block for each number, else a thread for each.
-  std::array<bool, 3> has_block_for_each{};
 
   [[nodiscard]] bool is_range_given(const std::string& name) const {
     return ranges_given.contains(name);

@@ -112,12 +112,20 @@ std::optional<Expression> LengthTerms::needed_by_most() const {
     }
   }
   if (triangles.found()) return triangles.found();
+  Best windows(samples_);
+  for (const Term& side : sides()) {
+    const bool is_window = side.text.find(" + ") != side.text.npos && side.text.ends_with(" - 1");
+    const bool is_of_tile = side.is_sum && side.text.find("blockDim") != side.text.npos;
+    if (is_window || is_of_tile) offer_window(windows, side);
+  }
+  if (windows.found()) return windows.found();
   Best of_sums(samples_);
   offer_products_of_sums(of_sums);
   if (of_sums.found()) return of_sums.found();
   Best strided(samples_);
   offer_strided(strided);
-  return strided.found();
+  if (strided.found()) return strided.found();
+  return with_border();
 }
 
 // Where the rows of as many blocks, or numbers, begin and end.
@@ -126,6 +134,75 @@ void LengthTerms::offer_one_more(Best& best) const {
     const auto values = sum(factor.values, SampleValues(samples_.size(), 1));
     if (values) best.offer(*values, [&] { return fmt::format("{} + 1", factor.text); });
   }
+}
+
+// A window of no elements over none is empty.
+void LengthTerms::offer_window(Best& best, const Term& side) const {
+  const bool may_be_negative = side.text.find("blockDim") == std::string::npos;
+  SampleValues values = side.values;
+  for (std::int64_t& value : values) value = std::max<std::int64_t>(value, 0);
+  best.offer(values, [&] {
+    return may_be_negative ? fmt::format("{0} > 0 ? {0} : 0", side.text) : side.text;
+  });
+}
+
+// A matrix, or one with a row more, of which the kernel leaves out a border: its extents are less
+// by a row and some elements, or by a plane, a row and some elements.
+std::optional<Expression> LengthTerms::with_border() const {
+  constexpr std::int64_t kElementsOfBorderMax = 4;  // of a border
+  const std::size_t names = std::min(names_.size(), kNamesOfSumsMax);
+  std::vector<const Term*> sizes;
+  for (std::size_t i = 0; i < names; ++i) sizes.push_back(&factors_[i]);
+  std::optional<Expression> found;
+  const auto is_bordered = [&](const SampleValues& length, const SampleValues& less) {
+    std::size_t touching = 0, needing = 0;
+    std::optional<std::int64_t> elements;
+    for (std::size_t s = 0; s < samples_.size(); ++s) {
+      if (samples_[s].extent == 0) continue;
+      ++touching;
+      const std::int64_t rest = length[s] - less[s] - samples_[s].extent;
+      if (rest < 0) return false;
+      if (!elements && rest <= kElementsOfBorderMax) elements = rest;
+      if (elements && rest == *elements) ++needing;
+    }
+    return 2 * needing >= touching && touching >= 8;
+  };
+  const auto offer = [&](const SampleValues& length, const std::vector<const Term*>& borders,
+                         const std::string& text) {
+    SampleValues less(samples_.size(), 0);
+    for (const Term* const border : borders) {
+      for (std::size_t s = 0; s < less.size(); ++s) less[s] += border->values[s];
+      if (!found && is_bordered(length, less)) found.emplace(text);
+    }
+  };
+  // By its rows, each `row` behind the one before; of planes, each `plane` behind the one before.
+  const auto offer_matrix = [&](const Term& rows, const Term& row,
+                                const std::vector<const Term*>& borders) {
+    for (const std::int64_t more : {0, 1}) {
+      SampleValues count = rows.values;
+      for (std::int64_t& one : count) one += more;
+      const auto length = product(count, row.values);
+      if (!length) continue;
+      offer(*length, borders,
+            more == 0 ? fmt::format("{} * {}", rows.text, row.text)
+                      : fmt::format("({} + 1) * {}", rows.text, row.text));
+    }
+  };
+  for (const Term* const rows : sizes) {
+    for (const Term* const row : sizes) {
+      if (row == rows) continue;
+      offer_matrix(*rows, *row, {row});
+      for (const Term* const planes : sizes) {
+        if (planes == rows || planes == row) continue;
+        const auto values = product(rows->values, row->values);
+        if (!values) continue;
+        const Term plane{.text = fmt::format("{} * {}", rows->text, row->text), .values = *values};
+        offer_matrix(*planes, plane, {row, &plane});
+        offer_matrix(*planes, plane, {&plane, row});
+      }
+    }
+  }
+  return found;
 }
 
 // Products of that many more factors, in the order of the factors.
@@ -143,7 +220,8 @@ void LengthTerms::offer_products(Best& best, const Term& so_far, std::size_t fir
   }
 }
 
-// Sides of a matrix: n, n + 2, n / 2, 2 * n + 1, n + 2 * k (a border), n + k - 1 (a window).
+// Sides of a matrix: n, n + 2, n / 2, 2 * n + 1, n + 2 * k (a border), n + k - 1 (a window); or of
+// a tile: of the threads of a block, or of all, in place of n.
 std::vector<LengthTerms::Term> LengthTerms::sides() const {
   std::vector<Term> all(factors_.begin(), factors_.end());
   const std::size_t names = std::min(names_.size(), kNamesOfSumsMax);
@@ -158,14 +236,20 @@ std::vector<LengthTerms::Term> LengthTerms::sides() const {
       all.push_back(term(fmt::format(fmt::runtime(form), names_[i])));
       all.back().is_sum = true;
     }
+  }
+  const auto is_extent = [](const Term& one) { return one.text.find("blockDim") != one.text.npos; };
+  for (std::size_t i = 0; i < factors_.size(); ++i) {
+    if (i >= names && !is_extent(factors_[i])) continue;
+    const Term& a = factors_[i];
+    if (i >= names) add(a, SampleValues(samples_.size(), 2), fmt::format("{} + 2", a.text));
     for (std::size_t j = 0; j < names; ++j) {
       if (i == j) continue;
-      const Term &a = factors_[i], &b = factors_[j];
+      const Term& b = factors_[j];
       SampleValues less = b.values, twice = b.values;
       for (std::int64_t& value : less) --value;
       for (std::int64_t& value : twice) value *= 2;
       add(a, twice, fmt::format("{} + 2 * {}", a.text, b.text));
-      if (j < i) continue;
+      if (j < i && i < names) continue;
       add(a, b.values, fmt::format("{} + {}", a.text, b.text));
       add(a, less, fmt::format("{} + {} - 1", a.text, b.text));
     }

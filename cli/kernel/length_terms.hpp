@@ -30,6 +30,8 @@ class LengthTerms {
 
   [[nodiscard]] Term term(const std::string& text) const;
   void offer_one_more(Best& best) const;
+  void offer_window(Best& best, const Term& side) const;
+  [[nodiscard]] std::optional<Expression> with_border() const;
   void offer_products(Best& best, const Term& product, std::size_t first, int factors) const;
   void offer_products_of_sums(Best& best) const;
   void offer_strided(Best& best) const;

@@ -82,7 +82,43 @@ class Fit {
     return true;
   }
 
+  // A product of two or three integers, or with one of them and one more, that bounds all samples
+  // and that several need all of, and more than of the other expression.
+  [[nodiscard]] std::optional<Expression> size_needed_more_often(const std::string& than) const {
+    constexpr std::size_t kNeedingMin = 3;
+    std::size_t most = std::max(kNeedingMin - 1, needing(*term(than)));
+    std::optional<Expression> found;
+    const auto offer = [&](const std::string& text) {
+      const auto made = term(text);
+      if (!made || !bounds(text) || needing(*made) <= most) return;
+      most = needing(*made);
+      found.emplace(text);
+    };
+    for (const std::string& a : names_) {
+      for (const std::string& b : names_) {
+        if (a == b) continue;
+        if (a < b) offer(fmt::format("{} * {}", a, b));
+        offer(fmt::format("({} + 1) * {}", a, b));
+        for (const std::string& c : names_) {
+          if (c == a || c <= b) continue;
+          if (a < b) offer(fmt::format("{} * {} * {}", a, b, c));
+          offer(fmt::format("({} + 1) * {} * {}", a, b, c));
+        }
+      }
+    }
+    return found;
+  }
+
  private:
+  // How many samples need all of it.
+  [[nodiscard]] std::size_t needing(const Term& term) const {
+    std::size_t count = 0;
+    for (std::size_t s = 0; s < samples_.size(); ++s) {
+      if (samples_[s].extent > 0 && samples_[s].extent == term.values[s]) ++count;
+    }
+    return count;
+  }
+
   // A function that some of the samples need all of.
   [[nodiscard]] std::optional<Expression> reached(const std::vector<Term>& terms) const {
     if (auto found = smallest(terms, 1, 0)) return expression_of(*found);
@@ -382,6 +418,22 @@ FittedLength fitted_length(const KernelDescription& kernel, const std::vector<Sa
   return fitted;
 }
 
+std::optional<Expression> fitted_bytes(const KernelDescription& kernel,
+                                       std::vector<Sample> samples) {
+  const FittedLength plain = fitted_length(kernel, samples);
+  if (plain.is_known && is_needed_by_most(kernel, plain.length, samples)) return plain.length;
+  for (const std::int64_t bytes : {16, 8, 4, 2}) {
+    if (std::ranges::any_of(samples, [&](const auto& one) { return one.extent % bytes != 0; })) {
+      continue;
+    }
+    for (Sample& sample : samples) sample.extent /= bytes;
+    const auto found = LengthTerms(kernel, samples).needed_by_most();
+    for (Sample& sample : samples) sample.extent *= bytes;
+    if (found) return Expression(fmt::format("({}) * {}", found->text(), bytes));
+  }
+  return std::nullopt;
+}
+
 bool is_needed_by_most(const KernelDescription& kernel, const Expression& length,
                        const std::vector<Sample>& samples) {
   std::size_t touching = 0, needing = 0;
@@ -404,7 +456,10 @@ FittedLength fitted_length_by_data(const KernelDescription& kernel, const std::v
   for (const std::string& text :
        {base, fmt::format("({0}) > {1} ? ({0}) : {1}", base, indices),
         fmt::format("({}) + {}", base, indices), fmt::format("({}) * {}", base, indices)}) {
-    if (fit.bounds(text)) return {Expression(text), true};
+    if (!fit.bounds(text)) continue;
+    // A size that guards the indices bounds what they lead to, too, and is needed more often.
+    if (auto size = fit.size_needed_more_often(text)) return {*size, true};
+    return {Expression(text), true};
   }
   std::int64_t largest = 0;
   for (const Sample& sample : most) largest = std::max(largest, sample.extent);

@@ -27,6 +27,12 @@ struct FittedLength {
 [[nodiscard]] FittedLength fitted_length(const KernelDescription& kernel,
                                          const std::vector<Sample>& samples);
 
+// The bytes of dynamic shared memory: a function that most runs needed all of, which may count
+// elements of up to 16 bytes.  Nothing: there is none.
+//   samples: extents in bytes
+[[nodiscard]] std::optional<Expression> fitted_bytes(const KernelDescription& kernel,
+                                                     std::vector<Sample> samples);
+
 // Whether most runs that touched the array needed all of that length.
 [[nodiscard]] bool is_needed_by_most(const KernelDescription& kernel, const Expression& length,
                                      const std::vector<Sample>& samples);

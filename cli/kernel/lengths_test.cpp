@@ -88,6 +88,34 @@ TEST(Lengths, OfAHaloThatEndsSomewhereHaveAConstant) {
   EXPECT_EQ(length([](const Numbers& x) { return x.n + std::min<std::int64_t>(x.k, 5); }), "n + 5");
 }
 
+TEST(Lengths, OfWindowsAreSumsLessOne) {
+  EXPECT_EQ(length([](const Numbers& x) { return x.n + x.k - 1; }),
+            "n + k - 1 > 0 ? n + k - 1 : 0");
+}
+
+TEST(Lengths, OfMatricesWithoutTheirBorderAreThoseOfTheWhole) {
+  const auto inner = [](std::int64_t planes, const Numbers& x) {
+    return planes * x.m * x.k - x.k - 1;
+  };
+  EXPECT_EQ(length([&](const Numbers& x) { return inner(x.n + 1, x); }), "(n + 1) * m * k");
+  EXPECT_EQ(length([&](const Numbers& x) { return x.n < 3 ? 0 : inner(x.n, x); }), "m * n * k");
+  EXPECT_EQ(length([&](const Numbers& x) { return x.n < 3 ? 0 : inner(x.n - 1, x); }), "n * m * k");
+}
+
+TEST(Lengths, OfSharedMemoryCountElementsOfATile) {
+  const auto bytes = [](const std::function<std::int64_t(const Numbers&)>& extent) {
+    const auto found = fitted_bytes(kernel_of_numbers(), samples_of(extent));
+    return found ? found->text() : "";
+  };
+  EXPECT_EQ(bytes([](const Numbers&) { return std::int64_t{0}; }), "0");
+  EXPECT_EQ(bytes([](const Numbers& x) { return 4 * x.n; }), "n * 4");
+  EXPECT_EQ(bytes([](const Numbers& x) { return 4 * (32 + x.k - 1); }), "(blockDim.x + k - 1) * 4");
+  EXPECT_EQ(bytes([](const Numbers& x) { return 8 * (32 + 2 * x.k); }), "(blockDim.x + 2 * k) * 8");
+  EXPECT_EQ(bytes([](const Numbers& x) { return 4 * (32 + 2 * x.k) * (x.m + 2 * x.k); }),
+            "((m + 2 * k) * (blockDim.x + 2 * k)) * 4");
+  EXPECT_EQ(bytes([](const Numbers& x) { return x.n * x.n * x.m % 977 + 3 * x.k; }), "");
+}
+
 TEST(Lengths, OfPitchedMatricesEndInTheLastRow) {
   EXPECT_EQ(length([](const Numbers& x) { return x.n > 0 ? (x.n - 1) * x.m + x.k : 0; }),
             "n > 0 ? (n - 1) * m + k : 0");
@@ -145,6 +173,18 @@ TEST(Lengths, OfWhatDataLeadToFollowTheirRange) {
                      [](const Numbers& x) { return 3 * x.n; });
   EXPECT_EQ(longer.length.text(), "(n * 3) > 64 ? (n * 3) : 64");
   EXPECT_TRUE(longer.is_known);
+  // A size guards the indices, and few runs come to its end.
+  const auto guarded = [&](std::int64_t rows_more) {
+    return length_by_data(
+               [=](const Numbers& x) {
+                 const std::int64_t rows = x.n % 4 == 0 ? x.n + rows_more : (x.n + 1) / 2;
+                 return rows * x.m * x.k;
+               },
+               [](const Numbers& x) { return x.m * x.k; })
+        .length.text();
+  };
+  EXPECT_EQ(guarded(0), "n * m * k");
+  EXPECT_EQ(guarded(1), "m * k + n * m * k");
   // Few runs that come to the array: any size is near.
   EXPECT_EQ(length_by_data([](const Numbers& x) { return x.n > 37 ? x.k + 41 : 0; }, nothing)
                 .length.text(),

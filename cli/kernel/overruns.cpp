@@ -100,6 +100,26 @@ bool is_backwards(const Reach& reach, std::int64_t elements) {
   return descends;
 }
 
+// The kernel stores nothing into the first row of a matrix, and something into the last one, for
+// which it reads a row behind: `for (z = 1; z < planes; ++z)` forgets a border.
+bool leaves_one_border_out(const KernelDescription& kernel, const Extents& seen, std::size_t array,
+                           std::int64_t elements, std::int64_t row) {
+  for (std::size_t other = 0; other < kernel.arrays.size(); ++other) {
+    if (other == array || !seen.written[other] || seen.elements[other] > elements ||
+        seen.elements[other] <= elements - row) {
+      continue;
+    }
+    std::int64_t first = elements;
+    for (const auto& [pc, span] : seen.reach[other].spans) first = std::min(first, span.first);
+    std::int64_t first_read = elements;
+    for (const auto& [pc, span] : seen.reach[array].spans) {
+      first_read = std::min(first_read, span.first);
+    }
+    if (first >= row && first < 2 * row && first_read < row) return true;
+  }
+  return false;
+}
+
 // The last of so many, not their number: `for (k = 0; k <= degree; ++k)`.
 bool names_the_last(std::string_view name) {
   constexpr std::array<std::string_view, 9> kWords{"last", "degree", "order", "max", "highest",
@@ -127,9 +147,10 @@ class Meaning {
           const Size& size)
       : kernel_(kernel), runs_(runs), array_(array), size_(size) {}
 
-  [[nodiscard]] bool is_meant(const std::vector<std::size_t>& whole) const {
+  // whole: runs that needed all; leave_border: they leave one border out, and no face has one
+  [[nodiscard]] bool is_meant(const std::vector<std::size_t>& whole, bool leave_border) const {
     return std::ranges::any_of(size_.names, names_the_last) || ends_with_a_size(whole) ||
-           has_a_shorter_companion(whole) || lies_in_a_halo();
+           (!leave_border && has_a_shorter_companion(whole)) || lies_in_a_halo();
   }
 
  private:
@@ -184,17 +205,22 @@ std::optional<Expression> length_without_overrun(const KernelDescription& kernel
   if (!size || std::ranges::any_of(size->names, has_border)) return std::nullopt;
   std::vector<std::size_t> whole;  // runs that needed all
   std::size_t to_the_second = 0;   // backwards
+  bool leave_border = true;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const Extents& seen = runs[r].second;
     if (seen.elements[array] != lengths[r] || size->values[r] < 2) continue;
     const Reach& reach = seen.reach[array];
-    const bool goes_too_far = is_of_one_instruction(reach, lengths[r]);
+    const bool leaves_border =
+        leaves_one_border_out(kernel, seen, array, size->values[r], lengths[r] - size->values[r]);
+    const bool goes_too_far = leaves_border || is_of_one_instruction(reach, lengths[r]);
+    leave_border &= leaves_border;
     if (!goes_too_far && !is_backwards(reach, lengths[r])) return std::nullopt;
     const auto reaches_second = [](const auto& one) { return one.second.first == 1; };
     if (goes_too_far || std::ranges::any_of(reach.spans, reaches_second)) ++to_the_second;
     whole.push_back(r);
   }
-  if (to_the_second < kRunsMin || Meaning(kernel, runs, array, *size).is_meant(whole)) {
+  if (to_the_second < kRunsMin ||
+      Meaning(kernel, runs, array, *size).is_meant(whole, leave_border)) {
     return std::nullopt;
   }
   return Expression(size->text);

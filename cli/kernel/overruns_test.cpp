@@ -71,6 +71,25 @@ TEST(Overruns, AreOfOneInstructionThatAccessesAll) {
             "n");
 }
 
+TEST(Overruns, AreWhereOneBorderIsLeftOut) {
+  // for (i = first; i < n; ++i) b[i] = a[i - 1] + a[i + 1];
+  const auto from = [](std::int64_t first) {
+    return shorter("n + 1", [=](auto n, auto, Extents& seen) {
+      access(seen, 0, first - 1, n - 2);
+      access(seen, 0, first + 1, n);
+      access(seen, 1, first, n - 1);
+    });
+  };
+  EXPECT_EQ(from(1), "n");
+  // Of which nothing is left out.
+  const auto differences = [](auto n, auto, Extents& seen) {
+    access(seen, 0, 0, n - 1);
+    access(seen, 0, 1, n);
+    access(seen, 1, 0, n - 1);
+  };
+  EXPECT_EQ(shorter("n + 1", differences), "");
+}
+
 TEST(Overruns, AreNotWhereRowsBeginAndEnd) {
   const auto rows = [](auto n, auto, Extents& seen) {
     access(seen, 0, 0, n - 1);

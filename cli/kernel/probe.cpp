@@ -91,6 +91,7 @@ class TouchWatch final : public vgpu::Observer {
     span.last = std::max(span.last, last);
     const auto lowest = static_cast<unsigned>(std::countr_zero(row.mask));
     const auto highest = static_cast<unsigned>(std::bit_width(row.mask) - 1);
+    span.is_atomic |= row.kind == vgpu::AccessKind::atomic;
     span.descends |= row.offset_of(highest) < row.offset_of(lowest);
   }
 
@@ -213,6 +214,26 @@ void widen(Extents& extents, const Extents& other) {
   extents.leaves_shared |= other.leaves_shared;
   extents.ends &= other.ends;
   extents.rows += other.rows;
+}
+
+void widen_reach(Extents& extents, const Extents& other) {
+  for (std::size_t i = 0; i < extents.reach.size(); ++i) {
+    Reach& reach = extents.reach[i];
+    Reach more = other.reach[i];
+    for (const auto& [pc, span] : more.spans) {
+      Reach::Span& known = reach.spans.try_emplace(pc, span).first->second;
+      known = {.first = std::min(known.first, span.first),
+               .last = std::max(known.last, span.last),
+               .descends = known.descends || span.descends,
+               .is_atomic = span.is_atomic};
+    }
+    if (other.elements[i] > extents.elements[i]) {
+      reach.last_threads = std::move(more.last_threads);
+      reach.last_value = more.last_value;
+    } else if (other.elements[i] == extents.elements[i]) {
+      reach.last_threads.merge(more.last_threads);
+    }
+  }
 }
 
 Prober::Prober(const KernelPair& pair, std::uint64_t static_shared_bytes) : pair_(pair) {

@@ -17,6 +17,7 @@ struct Reach {
   struct Span {
     std::int64_t first = 0, last = 0;
     bool descends = false;  // a later lane accessed an earlier element
+    bool is_atomic = false;
   };
   std::map<std::uint32_t, Span> spans;   // by the instruction's pc
   std::set<std::uint64_t> last_threads;  // that accessed the last element
@@ -40,6 +41,8 @@ struct Extents {
 
 // Adds what another run of the same shape has touched; its reach is left out.
 void widen(Extents& extents, const Extents& other);
+// Adds its reach, before `widen`.  Both are of one build.
+void widen_reach(Extents& extents, const Extents& other);
 
 // Of an array's contents.  highest: the largest of its values, where it has a range of them.
 enum class Fill : std::uint8_t { zeros, drawn, highest };
@@ -58,6 +61,8 @@ class Prober {
   [[nodiscard]] Extents run(const KernelDescription& kernel, const KernelInput& input,
                             const std::vector<Fill>& fill, std::uint64_t seed, Builds builds);
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
+  // Of 48 KiB, what the kernel's own variables leave.
+  [[nodiscard]] std::uint32_t free_shared_bytes() const { return free_shared_bytes_; }
 
  private:
   [[nodiscard]] Extents run_in(cudart::Build build, const KernelDescription& kernel,

@@ -105,7 +105,10 @@ inline constexpr std::array<std::pair<ArrayParameter::Order, std::string_view>, 
 struct LaunchRule {
   // Extents x, y, z: an expression of the scalars, and for the grid of blockDim; nothing: drawn.
   std::array<std::optional<Expression>, 3> block, grid;
-  int grid_dims = 1, block_dims = 1;                // of drawn extents; 0: there is only one
+  int grid_dims = 1, block_dims = 1;  // of drawn extents; 0: there is only one
+  // By axis: a drawn grid has up to a block for each number, else a thread for each.  Cases, which
+  // have their grid, do not hold it.
+  std::array<bool, 3> has_block_for_each{};
   Expression shared_bytes = Expression::number(0);  // of dynamic shared memory
 };
 

@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t kSizesMax = 1 << 20;
 // Elements beyond these repeat: one value in the middle of a million is seldom a defect's cause.
 constexpr std::size_t kDrawnElementsMax = 4096;
+// Along an axis of a drawn grid.
+constexpr std::int64_t kBlocksMax = 64;
 
 std::int64_t draw_integer(const ScalarParameter& scalar, bool any_size, Draw& draw) {
   const ValueRange& range = scalar.range;
@@ -87,15 +89,25 @@ void draw_column(std::vector<T>& values, const ArrayParameter& array, ElementTyp
   }
 }
 
-// Blocks that cover the largest scalar, or few.
-std::uint32_t draw_blocks(std::int64_t largest, std::uint32_t threads, Draw& draw) {
-  constexpr std::int64_t kBlocksMax = 64;
+// Blocks that cover the largest scalar, or few.  Blocks that are items mostly cover it, because few
+// say little of lengths; and there may be two more, because `i > n` takes one too many.
+std::uint32_t draw_blocks(std::int64_t largest, const Dim3& block, const LaunchRule& rule,
+                          std::size_t axis, Draw& draw) {
+  const bool are_items = rule.has_block_for_each[axis];
+  const std::int64_t threads = are_items ? 1 : axis == 0 ? block.x : block.y;
   const std::int64_t covering =
       std::clamp<std::int64_t>((largest + threads - 1) / threads, 1, kBlocksMax);
+  const auto few = [&] { return static_cast<std::uint32_t>(1 + draw.below(3)); };
+  if (are_items) {
+    const std::uint64_t chosen = draw.below(8);
+    if (chosen == 0) return few();
+    return static_cast<std::uint32_t>(covering) +
+           (chosen < 3 ? 0 : static_cast<std::uint32_t>(1 + draw.below(2)));
+  }
   switch (draw.below(4)) {
     case 0: return static_cast<std::uint32_t>(covering);
     case 1: return static_cast<std::uint32_t>(covering + 1);
-    default: return static_cast<std::uint32_t>(1 + draw.below(3));
+    default: return few();
   }
 }
 
@@ -121,20 +133,52 @@ void draw_launch(const KernelDescription& kernel, Draw& draw, KernelInput& input
   input.launch.grid = Dim3();
   if (!fit_launch(kernel, input)) return;
   Dim3& grid = input.launch.grid;
-  if (!rule.grid[0] && rule.grid_dims > 0) grid.x = draw_blocks(largest, block.x, draw);
-  if (!rule.grid[1] && rule.grid_dims > 1) grid.y = draw_blocks(largest, block.y, draw);
+  if (!rule.grid[0] && rule.grid_dims > 0) grid.x = draw_blocks(largest, block, rule, 0, draw);
+  if (!rule.grid[1] && rule.grid_dims > 1) grid.y = draw_blocks(largest, block, rule, 1, draw);
   if (!rule.grid[2] && rule.grid_dims > 2) {
     grid.z = static_cast<std::uint32_t>(1 + draw.below(3));
   }
 }
 
+// Indices beside the numbers that may guard them: `id > rows` shows at `rows` alone.
+template <class T>
+void add_guarded(std::vector<T>& values, const ValueRange& range,
+                 const std::vector<std::int64_t>& integers, Draw& draw) {
+  std::vector<T> edges;
+  for (const std::int64_t integer : integers) {
+    for (const std::int64_t edge : {integer - 1, integer}) {
+      if (edge >= range.low && edge <= range.high) edges.push_back(static_cast<T>(edge));
+    }
+  }
+  if (edges.empty() || draw.below(2) == 0) return;
+  const std::size_t first = draw.below(8), step = 5 + draw.below(8);
+  for (std::size_t i = first; i < values.size(); i += step) {
+    values[i] = edges[i / step % edges.size()];
+  }
+}
+
 }  // namespace
+
+bool has_drawn_items(const LaunchRule& rule) {
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const bool is_drawn = !rule.grid[axis] && static_cast<int>(axis) < rule.grid_dims;
+    if (is_drawn && rule.has_block_for_each[axis]) return true;
+  }
+  return false;
+}
+
+ValueRange coverable(const ValueRange& range) {
+  constexpr std::int64_t kMost = kBlocksMax - 4;
+  return range.low > kMost ? range : ValueRange{range.low, std::min(range.high, kMost)};
+}
 
 bool draw_shape(const KernelDescription& kernel, Draw& draw, KernelInput& input, bool any_size) {
   input.integers.clear();
   input.floats.clear();
-  for (const ScalarParameter& scalar : kernel.scalars) {
+  const bool are_covered = has_drawn_items(kernel.launch) && draw.below(2) == 0;
+  for (ScalarParameter scalar : kernel.scalars) {
     const bool is_whole = is_integer(scalar.element);
+    if (are_covered) scalar.range = coverable(scalar.range);
     input.integers.push_back(is_whole ? draw_integer(scalar, any_size, draw) : 0);
     input.floats.push_back(is_whole ? 0 : draw_float(scalar.element, draw));
   }
@@ -156,7 +200,12 @@ void draw_contents_of(const KernelDescription& kernel, std::size_t array, Draw& 
   const ArrayParameter& parameter = kernel.arrays[array];
   for (std::size_t c = 0; c < parameter.columns.size(); ++c) {
     std::visit(
-        [&](auto& values) { draw_column(values, parameter, parameter.columns[c].element, draw); },
+        [&]<class T>(std::vector<T>& values) {
+          draw_column(values, parameter, parameter.columns[c].element, draw);
+          const bool are_indices =
+              std::integral<T> && parameter.values && parameter.order == ArrayParameter::Order::any;
+          if (are_indices) add_guarded(values, *parameter.values, input.integers, draw);
+        },
         input.arrays[array][c]);
   }
 }

@@ -51,6 +51,11 @@ class KernelPair final : public PairWithoutReference {
 // Bytes of device memory for an array of that length: more than its elements if it is open.
 [[nodiscard]] std::uint64_t bytes_with_rest(const ArrayParameter& array, std::uint64_t length);
 
+// Whether drawn blocks take an item each, and so cover small numbers alone.
+[[nodiscard]] bool has_drawn_items(const LaunchRule& rule);
+// Of a number, those that such blocks cover; all, if there are none.
+[[nodiscard]] ValueRange coverable(const ValueRange& range);
+
 // Draws scalars and a launch that satisfy the description, with arrays that are empty; lengths and
 // contents follow.  False: what was drawn is outside the domain.
 //   any_size: integers are drawn from the whole of their range, whatever the size of the draw

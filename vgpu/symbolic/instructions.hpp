@@ -67,7 +67,7 @@ class Instructions {
   z3::expr compared(Step& step, const Value& a, const Value& b);
   Value load_parameter(Step& step, const ptx::Operand& address);
   void memory(Step& step);
-  Value loaded_value(Step& step, const Value& base);
+  Value loaded_value(Step& step, const Value& base, std::int64_t offset);
   std::optional<Value> constant_at(Step& step, const Value& base, std::int64_t offset);
   std::optional<Integer> step_of(Step& step);
   void add_accesses(Step& step, const Value& base, std::int64_t offset, const Value& stored,

@@ -122,6 +122,12 @@ void LaunchSymbols::declare_parameter(std::uint32_t parameter, std::uint32_t off
                  : add_object(one.name, ptx::Space::global, symbols_.number(0), one.alignment);
     if (one.array >= 0) arrays.emplace(one.array, object);
     lengths_[object] = one.bytes;
+    if (one.are_distinct && !is_known) {
+      objects_[object].are_distinct = true;
+      objects_[object].are_below_count = !one.values;
+      objects_[object].values.emplace(0, power_of_two(8 * one.element_bytes - 1) - 1);
+      objects_[object].value_bytes = one.element_bytes;
+    }
     if (one.values && !is_known) {
       objects_[object].values.emplace(one.values->low, one.values->high);
       objects_[object].value_bytes = one.element_bytes;
@@ -150,7 +156,7 @@ void LaunchSymbols::declare_variables() {
       if (one.space == ptx::Space::param) continue;
       const bool is_dynamic = one.space == ptx::Space::shared && one.bytes == 0;
       if (is_dynamic && dynamic_ == 0) {
-        dynamic_ = add_object("dynamic shared memory", ptx::Space::shared,
+        dynamic_ = add_object(std::string(kDynamicSharedMemory), ptx::Space::shared,
                               term(contract_.launch.dynamic_shared_bytes), 16);
       }
       variables_[{static_cast<int>(scope), i}] =
@@ -176,6 +182,7 @@ bool LaunchSymbols::forget_values_of_stored(const std::vector<Access>& accesses)
   for (const Access& one : accesses) {
     if (!one.writes || !objects_[one.object].values) continue;
     objects_[one.object].values.reset();
+    objects_[one.object].are_distinct = objects_[one.object].are_below_count = false;
     forgets = true;
   }
   return forgets;

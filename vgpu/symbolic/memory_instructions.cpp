@@ -57,7 +57,7 @@ std::optional<Value> Instructions::constant_at(Step& step, const Value& base, st
 }
 
 // What a load gives, of which nothing is known but the range of the array's values.
-Value Instructions::loaded_value(Step& step, const Value& base) {
+Value Instructions::loaded_value(Step& step, const Value& base, std::int64_t offset) {
   const Type type = step.instruction.modifiers.type;
   const Object& object = launch_.objects()[base.object];
   const bool is_in_range = object.values && !base.otherwise && holds_integers(type) &&
@@ -66,7 +66,25 @@ Value Instructions::loaded_value(Step& step, const Value& base) {
   const std::string name =
       fmt::format("{}data {}.{} in range", step.prefix, step.number, step.unknowns++);
   const auto [low, high] = *object.values;
-  return Value::integer(symbols_.data(name, step.instruction.location, low, high));
+  const z3::expr loaded = symbols_.data(name, step.instruction.location, low, high);
+  if (!object.are_distinct) return Value::integer(loaded);
+  const z3::expr place = (*base.term + symbols_.number(offset)).simplify();
+  const z3::expr bytes = symbols_.number(object.value_bytes);
+  // A load that is not executed gives anything.
+  const z3::expr is_inside = place >= 0 && place + bytes <= object.bytes;
+  Symbol& made = symbols_.of(loaded);
+  if (object.are_below_count) {
+    made.facts.push_back(z3::implies(is_inside, (loaded + 1) * bytes <= object.bytes));
+  }
+  made.element = Symbol::Element{.object = base.object, .place = place, .is_inside = is_inside};
+  for (std::size_t i = 0; i < symbols_.count(); ++i) {
+    const Symbol other = symbols_.at(i);
+    if (z3::eq(other.term, loaded)) continue;
+    if (const auto fact = differs_from(symbols_.of(loaded), other)) {
+      symbols_.of(loaded).facts.push_back(*fact);
+    }
+  }
+  return Value::integer(loaded);
 }
 
 // One for each array that the address may be of.
@@ -169,7 +187,7 @@ void Instructions::memory(Step& step) {
     const std::optional<Value> constant =
         is_load ? constant_at(step, base, address.offset) : std::nullopt;
     const Value result = constant  ? *constant
-                         : is_load ? loaded_value(step, base)
+                         : is_load ? loaded_value(step, base, address.offset)
                                    : unknown_value(step, modifiers.type);
     if (result.is_integer() && !constant) given = result.term;
     write(step, text.operands[0], result);

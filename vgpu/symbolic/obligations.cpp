@@ -138,6 +138,17 @@ Obligations::Other Obligations::with_own(const std::function<bool(const Symbol&)
     Symbol& made = symbols_.of(other.to[i]);
     made.facts.clear();
     for (const z3::expr& fact : facts) made.facts.push_back(of_other(other, fact));
+    if (const auto element = symbols_.of(other.from[i]).element) {
+      made.element = {element->object, of_other(other, element->place),
+                      of_other(other, element->is_inside)};
+    }
+  }
+  for (unsigned i = 0; i < other.to.size(); ++i) {
+    if (!symbols_.of(other.to[i]).element) continue;
+    for (unsigned j = 0; j < other.from.size(); ++j) {
+      const auto fact = differs_from(symbols_.of(other.to[i]), symbols_.of(other.from[j]));
+      if (fact) symbols_.of(other.to[i]).facts.push_back(*fact);
+    }
   }
   return other;
 }

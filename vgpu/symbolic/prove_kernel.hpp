@@ -49,6 +49,8 @@ struct ParameterContract {
   // pointer: of the integers of element_bytes that the array holds, as long as the kernel stores
   // none
   std::optional<Range> values{};
+  // pointer: no two of them are equal, and without `values` each is below the number of elements
+  bool are_distinct = false;
   // pointer: pointers with the same number are the same address; -1: it has an array of its own
   int array = -1;
   // unknown: what is known of its parts, as of a struct's members
@@ -119,6 +121,8 @@ struct Suspect {
   std::vector<Thread> threads;  // two of a race or barrier, one of an access
 };
 
+inline constexpr std::string_view kDynamicSharedMemory = "dynamic shared memory";
+
 enum class Answer : std::uint8_t { proved, suspected, undecided };
 
 struct KernelProof {
@@ -126,7 +130,7 @@ struct KernelProof {
   // suspected: "data-race", "out-of-bounds", "misaligned-access", "barrier-divergence"; "trap": an
   // assertion
   std::string kind;
-  std::string array;  // suspected out-of-bounds: the name of what is left
+  std::string array;  // suspected out-of-bounds: the name of what is left, or the one above
   Suspect suspect;
   // suspected, undecided: the line because of which, in Module::files; line 0: none
   ptx::SourceLocation location;

@@ -102,6 +102,14 @@ z3::expr Symbols::symbol(const std::string& name, Level level, Integer low, Inte
   return symbols_[place->second].term;
 }
 
+std::optional<z3::expr> differs_from(const Symbol& one, const Symbol& other) {
+  if (!one.element || !other.element || one.element->object != other.element->object) {
+    return std::nullopt;
+  }
+  const Symbol::Element &a = *one.element, &b = *other.element;
+  return z3::implies(a.is_inside && b.is_inside && a.place != b.place, one.term != other.term);
+}
+
 z3::expr Symbols::data(const std::string& name, const ptx::SourceLocation& read_at, Integer low,
                        Integer high) {
   const z3::expr term = symbol(name, Level::thread, low, high);

@@ -42,7 +42,17 @@ struct Symbol {
   bool is_of_warp = false;  // all lanes of a warp have the same value
   // Not empty: the walk's name of a loop.  Threads have the same value in the same iteration of it.
   std::string same_in{};
+  // Not none: the integer at a byte of an array that holds no number twice.
+  struct Element {
+    std::uint32_t object;
+    z3::expr place;      // bytes
+    z3::expr is_inside;  // of the array
+  };
+  std::optional<Element> element{};
 };
+
+// That two elements of such an array differ if they are not the same; nothing: they are none.
+std::optional<z3::expr> differs_from(const Symbol& one, const Symbol& other);
 
 // Inclusive; absent bounds are infinite.
 struct Interval {

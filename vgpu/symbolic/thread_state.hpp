@@ -24,6 +24,8 @@ struct Object {
   std::vector<std::uint8_t> constant{};  // its bytes, if nothing changes them
   // The least and the largest of its integers of value_bytes.
   std::optional<std::pair<Integer, Integer>> values{};
+  bool are_distinct = false;     // no two of them are equal
+  bool are_below_count = false;  // each is below their number
   std::uint32_t value_bytes = 0;
   // The same at the kernel's begin, of an array that it changes.
   std::optional<std::pair<Integer, Integer>> first_values{};
