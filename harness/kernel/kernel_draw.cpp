@@ -111,6 +111,22 @@ std::uint32_t draw_blocks(std::int64_t largest, const Dim3& block, const LaunchR
   }
 }
 
+// Blocks that cover items along both axes would be thousands, whose runs do not end: one axis, of
+// items, has fewer then.
+void limit_blocks_of_items(const LaunchRule& rule, Draw& draw, Dim3& grid) {
+  constexpr std::uint32_t kMost = kBlocksMax / 2;
+  const auto are_items = [&](std::size_t axis) {
+    return !rule.grid[axis] && static_cast<int>(axis) < rule.grid_dims &&
+           rule.has_block_for_each[axis];
+  };
+  const bool along_x = are_items(0), along_y = are_items(1);
+  const bool is_line = grid.x == 1 || grid.y == 1;
+  if (is_line || (!along_x && !along_y) || std::uint64_t{grid.x} * grid.y <= kMost) return;
+  const bool has_less_x = along_x && (!along_y || draw.below(2) == 0);
+  std::uint32_t& fewer = has_less_x ? grid.x : grid.y;
+  fewer = std::max(1u, kMost / (has_less_x ? grid.y : grid.x));
+}
+
 void draw_launch(const KernelDescription& kernel, Draw& draw, KernelInput& input) {
   const LaunchRule& rule = kernel.launch;
   std::int64_t largest = 1;
@@ -135,6 +151,7 @@ void draw_launch(const KernelDescription& kernel, Draw& draw, KernelInput& input
   Dim3& grid = input.launch.grid;
   if (!rule.grid[0] && rule.grid_dims > 0) grid.x = draw_blocks(largest, block, rule, 0, draw);
   if (!rule.grid[1] && rule.grid_dims > 1) grid.y = draw_blocks(largest, block, rule, 1, draw);
+  limit_blocks_of_items(rule, draw, grid);
   if (!rule.grid[2] && rule.grid_dims > 2) {
     grid.z = static_cast<std::uint32_t>(1 + draw.below(3));
   }
