@@ -1,7 +1,6 @@
 #include "harness/generators/generators_halves.hpp"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -172,19 +171,6 @@ Gen<Bits> patterns_of(const Format& format, const FloatOptions& options) {
 }
 
 }  // namespace
-
-float float_of_half(Bits bits) {
-  const Bits magnitude = magnitude_of(bits);
-  const std::uint32_t sign = std::uint32_t{bits} << 16 & 0x80000000U;
-  if (magnitude >= kHalf.infinity()) {
-    const std::uint32_t mantissa = std::uint32_t{magnitude} & kHalf.mantissa_mask();
-    return std::bit_cast<float>(sign | 0x7f800000U | mantissa << 13);
-  }
-  const auto value = static_cast<float>(kHalf.value_of(magnitude));
-  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
-}
-
-float float_of_bfloat16(Bits bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
 Gen<Bits> halves(FloatOptions options) { return patterns_of(kHalf, options); }
 Gen<Bits> bfloats(FloatOptions options) { return patterns_of(kBfloat16, options); }

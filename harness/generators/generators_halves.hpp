@@ -8,12 +8,9 @@
 
 #include "harness/generators/generators_floats.hpp"
 #include "harness/input/draw.hpp"
+#include "vgpu/text/half.hpp"
 
 namespace warpcheck {
-
-// The number that a bit pattern represents; exact; NaNs keep sign and payload.
-float float_of_half(std::uint16_t bits);
-float float_of_bfloat16(std::uint16_t bits);
 
 // Like floats(): zeros, small integers, neighbours of powers of two, extremes, subnormals,
 // infinities, NaNs with payload, and numbers of every exponent; the same classes. Throws

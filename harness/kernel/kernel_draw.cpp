@@ -111,15 +111,17 @@ std::uint32_t draw_blocks(std::int64_t largest, const Dim3& block, const LaunchR
   }
 }
 
+// Returns whether the blocks along an axis are drawn, and are items.
+bool draws_items(const LaunchRule& rule, std::size_t axis) {
+  return !rule.grid[axis] && static_cast<int>(axis) < rule.grid_dims &&
+         rule.has_block_for_each[axis];
+}
+
 // Blocks that cover items along both axes would be thousands, whose runs do not end: one axis, of
 // items, has fewer then.
 void limit_blocks_of_items(const LaunchRule& rule, Draw& draw, Dim3& grid) {
   constexpr std::uint32_t kMost = kBlocksMax / 2;
-  const auto are_items = [&](std::size_t axis) {
-    return !rule.grid[axis] && static_cast<int>(axis) < rule.grid_dims &&
-           rule.has_block_for_each[axis];
-  };
-  const bool along_x = are_items(0), along_y = are_items(1);
+  const bool along_x = draws_items(rule, 0), along_y = draws_items(rule, 1);
   const bool is_line = grid.x == 1 || grid.y == 1;
   if (is_line || (!along_x && !along_y) || std::uint64_t{grid.x} * grid.y <= kMost) return;
   const bool has_less_x = along_x && (!along_y || draw.below(2) == 0);
@@ -177,11 +179,7 @@ void add_guarded(std::vector<T>& values, const ValueRange& range,
 }  // namespace
 
 bool has_drawn_items(const LaunchRule& rule) {
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    const bool is_drawn = !rule.grid[axis] && static_cast<int>(axis) < rule.grid_dims;
-    if (is_drawn && rule.has_block_for_each[axis]) return true;
-  }
-  return false;
+  return draws_items(rule, 0) || draws_items(rule, 1);
 }
 
 ValueRange coverable(const ValueRange& range) {

@@ -1,4 +1,4 @@
-// The numbers that 16 bits stand for, in messages.
+// The numbers that 16 bits stand for: exact; NaNs keep sign and payload.
 #pragma once
 
 #include <bit>
@@ -7,7 +7,7 @@
 
 namespace warpcheck {
 
-// Of an f16; exact.
+// Of an f16.
 [[nodiscard]] inline float float_of_half(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
   const std::uint32_t exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;

@@ -65,16 +65,6 @@ Value value_of(const Scalar& scalar) {
   return value;
 }
 
-float float_of_half(std::uint16_t bits) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
-  const std::uint32_t exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
-  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
-  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                        : std::ldexp(static_cast<float>(fraction | 0x400),
-                                                     static_cast<int>(exponent) - 25);
-  return sign != 0 ? -magnitude : magnitude;
-}
-
 std::uint16_t half_of_float(float number) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(number) ? 0x8000 : 0);
   if (std::isnan(number)) return sign | 0x7e00;

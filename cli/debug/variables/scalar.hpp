@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cli/debug/variables/value.hpp"
+#include "vgpu/text/half.hpp"
 
 namespace warpcheck::debug {
 
@@ -20,9 +21,7 @@ Scalar scalar_of(const Value& value, const MemoryBytes& bytes);
 // A result: the number rounded or truncated to the type.
 Value value_of(const Scalar& scalar);
 
-// IEEE 754 binary16.
-float float_of_half(std::uint16_t bits);
-std::uint16_t half_of_float(float number);      // to nearest even
+std::uint16_t half_of_float(float number);      // IEEE 754 binary16, to nearest even
 std::uint16_t bfloat16_of_float(float number);  // to nearest even
 
 // The low `count` bits of a number, extended to 64 by the sign if `is_signed`.
